@@ -1,0 +1,45 @@
+"""What a sender can be told. Two questions only: would a retry help, and whose fault is it?
+
+IntakeError
++-- InvalidRequestError        the sender's, a retry cannot help (bytes that do not decode)
+|   +-- UnsupportedMediaError  content type or encoding not supported
+|   +-- TooLargeError          beyond the limit after decompression
++-- BusyError                  ours, a retry helps: carries ``retry_after_s``
++-- AccessError                not authenticated or not allowed
+receivers/status.py is the one table from these to gRPC and HTTP status.
+"""
+
+
+class IntakeError(Exception):
+    """A request that was not accepted."""
+
+
+class InvalidRequestError(IntakeError):
+    """The request cannot be decoded."""
+
+
+class UnsupportedMediaError(InvalidRequestError):
+    """The content type or content encoding is not supported."""
+
+
+class TooLargeError(InvalidRequestError):
+    """The request is larger than the limit after decompression."""
+
+
+class BusyError(IntakeError):
+    """The collector cannot take this now.
+
+    ``retry_after_s``: seconds after which a retry is welcome, above 0.
+    """
+
+    def __init__(self, message: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class UnauthenticatedError(IntakeError):
+    """The sender did not say who it is."""
+
+
+class PermissionDeniedError(IntakeError):
+    """The sender may not send here."""

@@ -1,0 +1,1 @@
+"""The dashboard: pages, the read API and the live feed over the store's read side."""

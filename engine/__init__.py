@@ -1,0 +1,1 @@
+"""The embeddable scheduling engine: filter, score, pick, record."""

@@ -1,0 +1,1 @@
+"""The store: what was decided, kept durably and found again by intent."""
