@@ -9,6 +9,7 @@ ids are raw bytes going in and lower-case hex coming out.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Strings:
     def to_bytes(self) -> list[bytes]:
         """Every entry as bytes, shape (n,)."""
         data, cut = self.data, self.offsets.tolist()
-        return [data[a:b] for a, b in zip(cut, cut[1:], strict=False)]
+        return [data[a:b] for a, b in pairwise(cut)]
 
     def to_list(self) -> list[str]:
         """Every entry as text, shape (n,)."""
