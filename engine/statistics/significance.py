@@ -195,10 +195,10 @@ def _needed(a: Moments, b: Moments, alpha: float, rule: _Rule) -> int | None:
     target = max(difference, rule.tolerance - difference)
     low, high = 1.0, 1.0
     while error / math.sqrt(high) * boundary(total * high, alpha) > target:
-        high *= 2.0
+        low, high = high, 2.0 * high
         if high > 1e9:
             return None
-    for _ in range(40):
+    for _ in range(20):
         middle = 0.5 * (low + high)
         wide = error / math.sqrt(middle) * boundary(total * middle, alpha) > target
         low, high = (middle, high) if wide else (low, middle)
