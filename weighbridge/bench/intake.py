@@ -11,7 +11,7 @@ import orjson
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from sqlalchemy import create_engine, text
 
-from collector.decode import decode_traces
+from collector.decode import Encoding, decode_traces
 from weighbridge.bench.payload import Template
 from weighbridge.bench.processes import Peak, Program, program, run_module, usage
 
@@ -29,7 +29,7 @@ def bench_intake(
     length = seconds or _DEFAULT_S
     floor, decode = (
         _per_100k(ExportTraceServiceRequest.FromString),
-        _per_100k(lambda b: decode_traces(b, "protobuf")),
+        _per_100k(lambda b: decode_traces(b, Encoding.PROTOBUF)),
     )
     figures: dict[str, float | int | str | None] = {}
     with program("collect") as running, Peak(running.pid) as peak:
