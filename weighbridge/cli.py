@@ -150,7 +150,7 @@ def serve(**options: Any) -> None:
     sys.exit(run_serve(_load(options), supervised=options["supervised"], say=_say))
 
 
-@cli.command(hidden=True)
+@cli.command()
 @_options(_COMMON, _INTAKE, _DEMO, _SUPERVISED)
 def simulate_cluster(**options: Any) -> None:
     """Run the simulated cluster alone and send to --otlp-grpc."""
