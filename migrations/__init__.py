@@ -1,1 +1,1 @@
-"""Alembic migrations of the store."""
+"""Versions of the store's schema; ``storage.migrate`` runs them."""

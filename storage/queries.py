@@ -2,8 +2,18 @@
 
 from storage.database import Database
 from storage.records import (
-    AlertRow, DecisionDetail, DecisionPage, DecisionQuery, ExperimentSummary, Facets, HealthView, NodeSummary,
-    TimeRange, Trace, WeightPoint, WeightSample,
+    AlertRow,
+    DecisionDetail,
+    DecisionPage,
+    DecisionQuery,
+    ExperimentSummary,
+    Facets,
+    HealthView,
+    NodeSummary,
+    TimeRange,
+    Trace,
+    WeightPoint,
+    WeightSample,
 )
 
 
@@ -16,7 +26,9 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def decisions(self, query: DecisionQuery, *, limit: int = 100, cursor: str | None = None, offset: int = 0) -> DecisionPage:
+    def decisions(
+        self, query: DecisionQuery, *, limit: int = 100, cursor: str | None = None, offset: int = 0
+    ) -> DecisionPage:
         """Decisions that match, newest first. ``limit`` 1..1000. Raises ValueError for a bad cursor."""
         raise NotImplementedError
 
@@ -25,22 +37,33 @@ class Reader:
         raise NotImplementedError
 
     def decision(self, trace_id: str, span_id: str) -> DecisionDetail | None:
-        """One decision by hex ids, or None. Raises ValueError when the ids are not hex of the right length."""
+        """One decision by hex ids, or None. Raises ValueError for ids that are not hex of the right length."""
         raise NotImplementedError
 
     def trace(self, trace_id: str, *, limit: int = 2_000) -> Trace | None:
         """All spans of a trace, by start time."""
         raise NotImplementedError
 
-    def weights(self, *, policy: str | None = None, service: str | None = None, changed_after: int = 0) -> tuple[WeightSample, ...]:
+    def weights(
+        self, *, policy: str | None = None, service: str | None = None, changed_after: int = 0
+    ) -> tuple[WeightSample, ...]:
         """Newest value of each series; with ``changed_after`` only series whose ``change`` is greater."""
         raise NotImplementedError
 
-    def weight_history(self, time: TimeRange, *, policy: str | None = None, service: str | None = None, node: str | None = None) -> tuple[WeightPoint, ...]:
+    def weight_history(
+        self,
+        time: TimeRange,
+        *,
+        policy: str | None = None,
+        service: str | None = None,
+        node: str | None = None,
+    ) -> tuple[WeightPoint, ...]:
         """1 s roll-ups in a range, by second."""
         raise NotImplementedError
 
-    def nodes(self, time: TimeRange, *, policy: str | None = None, service: str | None = None) -> tuple[NodeSummary, ...]:
+    def nodes(
+        self, time: TimeRange, *, policy: str | None = None, service: str | None = None
+    ) -> tuple[NodeSummary, ...]:
         """Nodes seen in a range with their shares, by name."""
         raise NotImplementedError
 
