@@ -1,0 +1,27 @@
+"""Keeps nodes whose circuit breaker is closed; whoever runs the breaker reports ``breaker_open``."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..fleet import View
+from ..model import Mask, Request
+from ..protocols import Filter
+
+
+@dataclass(frozen=True)
+class BreakerFilter:
+    """Removes nodes whose ``breaker_open`` signal is at or above one half."""
+
+    name: ClassVar[str] = "breaker"
+
+    def keep(self, request: Request, view: View) -> Mask:
+        """True unless the breaker is open."""
+        is_open: Mask = view.signal("breaker_open") >= 0.5
+        return ~is_open
+
+    def reason(self, request: Request) -> str:
+        """The reason shown for a removed node."""
+        return "breaker open"
+
+
+_: type[Filter] = BreakerFilter
