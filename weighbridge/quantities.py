@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer
+from pydantic_settings import NoDecode
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d|w)\s*")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -66,6 +67,6 @@ def _read(parse: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
-AddressSetting = Annotated[Address, _read(Address.parse), PlainSerializer(str)]
+AddressSetting = Annotated[Address, NoDecode, _read(Address.parse), PlainSerializer(str)]
 Seconds = Annotated[float, _read(parse_duration)]
 ByteSize = Annotated[int, _read(parse_size)]

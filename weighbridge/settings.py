@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as SourceError
 
 from weighbridge.quantities import Address, AddressSetting, ByteSize, Seconds
 
@@ -177,7 +178,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags and file arrive as constructor arguments; the environment comes after them."""
-        return init_settings, EnvSettingsSource(settings_cls)
+        return init_settings, env_settings
 
 
 def load(
@@ -188,16 +189,17 @@ def load(
     ``flags`` holds dotted names that were given on the command line; ``file`` defaults to
     ``weighbridge.toml`` in the current folder, when there is one. Raises SettingsError.
     """
-    environ = os.environ if environ is None else environ
     given = _read_file(file)
     _check_known(given, "in the settings file")
-    _check_environment(environ)
+    _check_environment(os.environ)
     for name, value in flags.items():
         _put(given, name.split("."), value)
     try:
         return Settings(**given)
     except ValidationError as error:
         raise SettingsError("; ".join(_say(e) for e in error.errors(include_url=False))) from None
+    except SourceError as error:
+        raise SettingsError(f"{error} of the environment: expected JSON") from None
 
 
 def known_names() -> dict[str, str]:

@@ -55,7 +55,7 @@ def test_the_settings_example_is_accepted(tmp_path: Path) -> None:
     example = re.search(r"```toml\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL)
     assert example
     (tmp_path / "weighbridge.toml").write_text(example[1])
-    assert load({}, tmp_path / "weighbridge.toml", {}).alerts.rules[0].node == "gpu-*"
+    assert load({}, tmp_path / "weighbridge.toml").alerts.rules[0].node == "gpu-*"
 
 
 def test_an_environment_variable_is_named_after_its_setting() -> None:

@@ -38,7 +38,7 @@ def test_a_flag_beats_the_file_and_the_file_beats_the_environment(tmp_path: Path
 def test_an_unknown_setting_names_the_nearest_known_one(tmp_path: Path, text: str, nearest: str) -> None:
     """A typing error is found at the start and told with its remedy."""
     with pytest.raises(SettingsError, match=nearest):
-        load({}, _file(tmp_path, text), {})
+        load({}, _file(tmp_path, text))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_unknown_setting_names_the_nearest_known_one(tmp_path: Path, text: st
 def test_a_value_that_cannot_be_used_is_said_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     """One line with the setting's name and what is expected."""
     with pytest.raises(SettingsError) as error:
-        load({}, _file(tmp_path, text), {})
+        load({}, _file(tmp_path, text))
     assert said in str(error.value)
     assert "\n" not in str(error.value).strip()
 
@@ -63,13 +63,13 @@ def test_a_value_that_cannot_be_used_is_said_in_one_line(tmp_path: Path, text: s
 def test_a_settings_file_that_was_named_must_exist(tmp_path: Path) -> None:
     """Only the default file may be absent."""
     with pytest.raises(SettingsError, match="does not exist"):
-        load({}, tmp_path / "none.toml", {})
+        load({}, tmp_path / "none.toml")
 
 
 def test_secrets_do_not_show_when_settings_are_printed(tmp_path: Path) -> None:
     """`check-config` masks them."""
     file = _file(tmp_path, '[intake]\nbearer_token = "hush"\n[[alerts.destinations]]\nname = "a"\nurl = "https://h"\nsecret = "whsec_hush"')
-    assert "hush" not in load({}, file, {}).model_dump_json()
+    assert "hush" not in load({}, file).model_dump_json()
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("250ms", 0.25), ("90s", 90), ("5 m", 300), ("12h", 43200), ("7d", 604800)])
