@@ -1,0 +1,1 @@
+"""Records in, numbers and shapes out: what pages draw, worked out without drawing. Pure."""
