@@ -25,17 +25,22 @@ class Viewer:
         self._limit = limit
         self._queue: deque[bytes | str] = deque()
         self._behind = True
+        self._slow = False
         self._ready = asyncio.Event()
         self._ready.set()
 
     def offer(self, message: bytes | str) -> bool:
-        """Queue a message; False when it was dropped because a full frame is due anyway."""
+        """Queue a message; False when this viewer is too slow for it.
+
+        While a full frame is due, a message is left out: the full frame says the same.
+        """
         if self._behind:
-            self.dropped += 1
-            return False
+            self.dropped += self._slow
+            return not self._slow
         if len(self._queue) >= self._limit:
             self.dropped += len(self._queue) + 1
             self.fall_back()
+            self._slow = True
             return False
         self._queue.append(message)
         self._ready.set()
@@ -56,7 +61,7 @@ class Viewer:
         """The next message; None when layout and full frame are due or the viewer is ``closed``."""
         await self._ready.wait()
         if self._behind or self.closed:
-            self._behind = False
+            self._behind = self._slow = False
             if not self._queue:
                 self._ready.clear()
             return None
