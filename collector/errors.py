@@ -5,8 +5,13 @@ IntakeError
 |   +-- UnsupportedMediaError  content type or encoding not supported
 |   +-- TooLargeError          beyond the limit after decompression
 +-- BusyError                  ours, a retry helps: carries ``retry_after_s``
-+-- AccessError                not authenticated or not allowed
++-- InternalError              ours, a retry cannot help (a fault in this program)
++-- UnauthenticatedError       the sender did not say who it is
++-- PermissionDeniedError      the sender may not send here
 receivers/status.py is the one table from these to gRPC and HTTP status.
+
+ListenError                    at the start: an address cannot be used
++-- AddressInUseError          another process has it
 """
 
 
@@ -43,3 +48,19 @@ class UnauthenticatedError(IntakeError):
 
 class PermissionDeniedError(IntakeError):
     """The sender may not send here."""
+
+
+class InternalError(IntakeError):
+    """A fault in the collector; its log tells which."""
+
+
+class ListenError(Exception):
+    """A listening address cannot be used; the message is one line for the user."""
+
+
+class AddressInUseError(ListenError):
+    """Another process listens on ``address`` (host:port)."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"address {address} is already in use")
+        self.address = address

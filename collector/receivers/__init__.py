@@ -1,0 +1,1 @@
+"""Where requests come in: one transport-free Export behind gRPC and HTTP."""

@@ -1,0 +1,1 @@
+"""What stands between a receiver and the store."""
