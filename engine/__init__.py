@@ -12,9 +12,10 @@ does not need the OpenTelemetry SDK.
 """
 
 from .clock import ManualClock, SystemClock
+from .decision import Decision
 from .errors import ConfigurationError, EngineError, NoEligibleNodeError, UnknownNodeError
 from .experiments import Assignment, PolicySplit
-from .model import Candidate, Decision, Node, Outcome, OutcomeKind, Request, Score
+from .model import Candidate, Node, Outcome, OutcomeKind, Request, Score
 from .policies import build_profile, default_profile
 from .profile import Profile
 from .scheduler import Scheduler, SchedulerConfig

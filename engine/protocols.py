@@ -7,8 +7,9 @@ made of them. Plug-ins are pure: they read the request and the view and keep not
 from collections.abc import Mapping
 from typing import ClassVar, Protocol, runtime_checkable
 
+from .decision import Decision
 from .fleet import View
-from .model import F64, Decision, Mask, Outcome, Pick, Request, Standing
+from .model import F64, Mask, Outcome, Pick, Request, Standing
 
 
 class Clock(Protocol):

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .clock import SystemClock
+from .decision import Decision, SpanIdentity
 from .errors import ConfigurationError
 from .fleet import Fleet, View
-from .model import Decision, Node, Outcome, OutcomeKind, Request, SpanIdentity
+from .model import Node, Outcome, OutcomeKind, Request
 from .policies import default_profile
 from .profile import Profile
 from .protocols import Clock, DecisionSink, Rng, SignalSource
