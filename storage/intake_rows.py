@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, delete, func, select
 
+from storage import statements
 from storage.records import IntakeTally, SourceRow
 from storage.tables import intake_reason, intake_slot, intake_source
 
@@ -23,24 +24,6 @@ KEPT_SLOTS = 30
 
 _NANO = 1_000_000_000
 
-_ADD_SOURCE = """
-INSERT INTO intake_source (source, accepted, duplicated, decisions, unmapped, message, last_seen_unix_nano)
-VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source) DO UPDATE SET
-  accepted = accepted + excluded.accepted, duplicated = duplicated + excluded.duplicated,
-  decisions = decisions + excluded.decisions, unmapped = unmapped + excluded.unmapped,
-  message = CASE WHEN excluded.message = '' THEN message ELSE excluded.message END,
-  last_seen_unix_nano = max(last_seen_unix_nano, excluded.last_seen_unix_nano)
-"""
-_ADD_REASON = """
-INSERT INTO intake_reason (source, kind, reason, count) VALUES (?, ?, ?, ?)
-ON CONFLICT (source, kind, reason) DO UPDATE SET count = count + excluded.count
-"""
-_ADD_SLOT = """
-INSERT INTO intake_slot (slot, source, accepted) VALUES (?, ?, ?)
-ON CONFLICT (slot, source) DO UPDATE SET accepted = accepted + excluded.accepted
-"""
-
 
 def add(connection: Connection, tallies: Sequence[IntakeTally], now_unix_nano: int) -> None:
     """Add the counts of each tally to its source."""
@@ -50,9 +33,11 @@ def add(connection: Connection, tallies: Sequence[IntakeTally], now_unix_nano: i
         source = _bounded(tally.source.encode("utf-8", "replace").decode(), known, MAX_SOURCES, OTHER_SOURCES)
         message = tally.message.encode("utf-8", "replace").decode()
         counts = (tally.accepted, tally.duplicated, tally.decisions, tally.unmapped)
-        connection.exec_driver_sql(_ADD_SOURCE, (source, *counts, message, tally.last_seen_unix_nano))
+        connection.exec_driver_sql(
+            statements.UPSERT_SOURCE, (source, *counts, message, tally.last_seen_unix_nano)
+        )
         if tally.accepted:
-            connection.exec_driver_sql(_ADD_SLOT, (slot, source, tally.accepted))
+            connection.exec_driver_sql(statements.UPSERT_SLOT, (slot, source, tally.accepted))
         for kind, reasons in (("rejected", tally.rejected), ("warned", tally.warned)):
             _add_reasons(connection, source, kind, reasons)
     connection.execute(delete(intake_slot).where(intake_slot.c.slot < slot - KEPT_SLOTS))
@@ -103,7 +88,7 @@ def _add_reasons(connection: Connection, source: str, kind: str, reasons: Mappin
     known = set(connection.execute(mine).scalars())
     for reason, count in reasons.items():
         name = _bounded(reason.encode("utf-8", "replace").decode(), known, MAX_REASONS, OTHER_REASONS)
-        connection.exec_driver_sql(_ADD_REASON, (source, kind, name, count))
+        connection.exec_driver_sql(statements.UPSERT_REASON, (source, kind, name, count))
 
 
 def _bounded(name: str, known: set[str], most: int, other: str) -> str:

@@ -37,7 +37,7 @@ class Reader:
         raise NotImplementedError
 
     def decision(self, trace_id: str, span_id: str) -> DecisionDetail | None:
-        """One decision by hex ids, or None. Raises ValueError for ids that are not hex of the right length."""
+        """One decision by hex ids, or None. Raises ValueError for ids that are not hex of that length."""
         raise NotImplementedError
 
     def trace(self, trace_id: str, *, limit: int = 2_000) -> Trace | None:

@@ -1,0 +1,100 @@
+"""Raw statements of the write path, in SQLite's dialect and with its driver's placeholders.
+
+They are kept together because another database needs its own: everything else is SQLAlchemy Core.
+"""
+
+from sqlalchemy import Table
+
+from storage import tables
+
+
+def _insert(table: Table) -> str:
+    names = [column.name for column in table.columns]
+    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - our own names
+
+
+INSERT_SPAN = _insert(tables.span)
+INSERT_DECISION = _insert(tables.decision)
+INSERT_DETAIL = _insert(tables.decision_detail)
+INSERT_OUTCOME = _insert(tables.outcome)
+INSERT_RESOURCE = _insert(tables.resource)
+INSERT_SCOPE = _insert(tables.scope)
+
+READ_COUNTERS = "SELECT name, value FROM counter"
+WRITE_COUNTER = "UPDATE counter SET value = ? WHERE name = ?"
+
+FIND_RESOURCE = "SELECT id, seen_unix_nano FROM resource WHERE hash = ?"
+FIND_SCOPE = "SELECT id, seen_unix_nano FROM scope WHERE hash = ?"
+SEE_RESOURCE = "UPDATE resource SET seen_unix_nano = ? WHERE id = ?"
+SEE_SCOPE = "UPDATE scope SET seen_unix_nano = ? WHERE id = ?"
+FIND_SERIES = "SELECT id FROM weight_series WHERE service = ? AND policy = ? AND node = ?"
+
+# A mention older than what is kept changes nothing, unless what is kept lies in the future of the store.
+UPSERT_SERIES = f"""
+{_insert(tables.weight_series)}
+ON CONFLICT (service, policy, node) DO UPDATE SET
+  weight = coalesce(excluded.weight, weight), score = excluded.score,
+  scores = excluded.scores, scorer_weights = excluded.scorer_weights,
+  time_unix_nano = excluded.time_unix_nano, change = excluded.change,
+  seen_unix_nano = excluded.seen_unix_nano, retired = excluded.retired
+WHERE excluded.time_unix_nano >= time_unix_nano OR time_unix_nano > excluded.seen_unix_nano
+"""
+
+UPSERT_SECOND = f"""
+{_insert(tables.weight_second)}
+ON CONFLICT (second, series_id) DO UPDATE SET
+  chosen = chosen + excluded.chosen,
+  adjusted = adjusted + excluded.adjusted,
+  unadjusted = unadjusted + excluded.unadjusted,
+  observations = observations + excluded.observations,
+  weight_sum = weight_sum + excluded.weight_sum,
+  weight_min = min(coalesce(weight_min, excluded.weight_min), coalesce(excluded.weight_min, weight_min)),
+  weight_max = max(coalesce(weight_max, excluded.weight_max), coalesce(excluded.weight_max, weight_max)),
+  weight_last = CASE WHEN excluded.last_unix_nano >= last_unix_nano
+    THEN coalesce(excluded.weight_last, weight_last) ELSE weight_last END,
+  last_unix_nano = max(last_unix_nano, excluded.last_unix_nano),
+  confidence_sum = confidence_sum + excluded.confidence_sum,
+  confidences = confidences + excluded.confidences
+"""
+
+UPSERT_EXPERIMENT = f"""
+{_insert(tables.experiment_minute)}
+ON CONFLICT (experiment, variant, minute) DO UPDATE SET
+  exposures = exposures + excluded.exposures,
+  outcomes = outcomes + excluded.outcomes,
+  errors = errors + excluded.errors,
+  latencies = latencies + excluded.latencies,
+  latency_sum_ms = latency_sum_ms + excluded.latency_sum_ms,
+  latency_sumsq_ms2 = latency_sumsq_ms2 + excluded.latency_sumsq_ms2,
+  first_unix_nano = min(first_unix_nano, excluded.first_unix_nano),
+  last_unix_nano = max(last_unix_nano, excluded.last_unix_nano)
+"""
+
+UPSERT_SOURCE = f"""
+{_insert(tables.intake_source)}
+ON CONFLICT (source) DO UPDATE SET
+  accepted = accepted + excluded.accepted, duplicated = duplicated + excluded.duplicated,
+  decisions = decisions + excluded.decisions, unmapped = unmapped + excluded.unmapped,
+  message = CASE WHEN excluded.message = '' THEN message ELSE excluded.message END,
+  last_seen_unix_nano = max(last_seen_unix_nano, excluded.last_seen_unix_nano)
+"""
+UPSERT_REASON = f"""
+{_insert(tables.intake_reason)}
+ON CONFLICT (source, kind, reason) DO UPDATE SET count = count + excluded.count
+"""
+UPSERT_SLOT = f"""
+{_insert(tables.intake_slot)}
+ON CONFLICT (slot, source) DO UPDATE SET accepted = accepted + excluded.accepted
+"""
+
+
+def find_spans(count: int) -> str:
+    """Which of ``count`` (trace id, span id) pairs are stored."""
+    pairs = ", ".join(["(?, ?)"] * count)
+    return f"SELECT trace_id, span_id FROM span WHERE (trace_id, span_id) IN (VALUES {pairs})"  # noqa: S608 - marks only
+
+
+def find_outcomes(count: int) -> str:
+    """Which of ``count`` decision keys have an outcome."""
+    marks = ", ".join("?" * count)
+    return f"SELECT decision_key FROM outcome WHERE decision_key IN ({marks})"  # noqa: S608 - marks only
