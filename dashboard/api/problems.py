@@ -7,6 +7,7 @@ the routers work alike whatever application includes them.
 
 import difflib
 import logging
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
@@ -128,5 +129,9 @@ def _unknown(name: str, known: Sequence[str]) -> ParameterError:
 
 def _parameter_error(error: Mapping[str, Any]) -> ParameterError:
     name = ".".join(str(part) for part in error["loc"][1:]) or str(error["loc"][0])
-    message = str(error["msg"]).removeprefix("Value error, ")
-    return ParameterError(parameter=name, message=message.replace("Input should", "must", 1))
+    message = re.sub(r"^(?:Value error, |(?:Input|String) should )", _must, str(error["msg"]))
+    return ParameterError(parameter=name, message=message)
+
+
+def _must(found: re.Match[str]) -> str:
+    return "must " if found[0].endswith("should ") else ""

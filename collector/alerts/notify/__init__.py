@@ -1,0 +1,1 @@
+"""Tells the world of alerts: one destination kind per file."""
