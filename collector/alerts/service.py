@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -85,16 +85,18 @@ class AlertService:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set; attempts under way get a few seconds to end."""
         async with self._sender:
-            await asyncio.gather(
-                self._repeat(stop, lambda: asyncio.to_thread(self.evaluate), "evaluation"),
-                self._repeat(stop, self._dispatcher.round, "delivery"),
-            )
-            await self._dispatcher.drain(DRAIN_S)
+            try:
+                await asyncio.gather(
+                    self._repeat(stop, lambda: asyncio.to_thread(self.evaluate), "evaluation"),
+                    self._repeat(stop, self._dispatcher.round, "delivery"),
+                )
+            finally:
+                await self._dispatcher.drain(DRAIN_S if stop.is_set() else 0.0)
 
-    async def _repeat(self, stop: asyncio.Event, step: Callable[[], object], what: str) -> None:
+    async def _repeat(self, stop: asyncio.Event, step: Callable[[], Awaitable[object]], what: str) -> None:
         while not stop.is_set():
             try:
-                await step()  # type: ignore[misc]  # every step given here is awaitable
+                await step()
             except StorageError as error:
                 self._counts["errors"] += 1
                 _LOG.warning("%s of alerts waits for the store: %s", what, error)

@@ -13,8 +13,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse
 
 _DESCRIPTION = (
-    "Decisions, weights and health as JSON. Read only. Times are integer nanoseconds since the epoch and "
-    "again as RFC 3339 text; numbers that are not finite are null; an error is {status, title, detail, errors}. "
+    "Decisions, weights and health as JSON; it only reads. Times are integer nanoseconds since the epoch "
+    "and as RFC 3339 text. Numbers that are not finite are null; an error has status, title, detail, errors. "
     "Names and attributes are passed on as senders wrote them: escape them before showing them."
 )
 _STYLE = """
