@@ -47,7 +47,7 @@ def alerts_of(connection: Connection, delivery_ids: Sequence[int]) -> dict[int, 
     return {number: tuple(ids) for number, ids in told.items()}
 
 
-def _rows(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[AlertRow, ...]:
+def _rows(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[AlertRow, ...]:
     sent = _deliveries(connection, [row.id for row in rows])
     return tuple(
         AlertRow(

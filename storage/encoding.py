@@ -7,6 +7,7 @@ A batch is prepared before the write lock is taken; ids come in afterwards. Ever
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from storage import detail
 from storage.records import AdaptedBatch, SpanBatch, Strings
 
 Row = tuple[Any, ...]
+
+_NO_PARENT = bytes(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +120,15 @@ def _cut(ids: npt.NDArray[np.uint8], size: int) -> list[bytes]:
 
 
 def _known(values: npt.NDArray[np.float64]) -> list[float | None]:
-    unknown: npt.NDArray[np.bool_] = np.isnan(values)
-    if bool(unknown.all()):
+    if bool(np.isnan(values).all()):
         return [None] * len(values)
-    return [None if hole else v for v, hole in zip(values.tolist(), unknown.tolist(), strict=True)]
+    return [None if isnan(v) else v for v in values.tolist()]
 
 
 def _parents(spans: SpanBatch) -> Iterable[bytes | None]:
-    present = spans.parent_span_id.any(axis=1)
-    if not present.any():
+    if not spans.parent_span_id.any():
         return repeat(None)
-    return [
-        p if has else None for p, has in zip(_cut(spans.parent_span_id, 8), present.tolist(), strict=True)
-    ]
+    return [None if p == _NO_PARENT else p for p in _cut(spans.parent_span_id, 8)]
 
 
 def _texts(column: Strings) -> Iterable[str]:

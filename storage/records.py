@@ -402,7 +402,10 @@ class NodeSummary:
 
 @dataclass(frozen=True, slots=True)
 class ArmSummary:
-    """One arm of an experiment. The moments are of the outcome latency in ms over ``outcomes``."""
+    """One arm of an experiment. The moments are of the latency in ms of its ``latencies`` ok outcomes.
+
+    ``errors`` counts the outcomes that were not ok (error or dropped).
+    """
 
     variant: str
     exposures: int
@@ -412,6 +415,7 @@ class ArmSummary:
     latency_variance_ms2: float | None
     first_unix_nano: int
     last_unix_nano: int
+    latencies: int = 0
 
 
 @dataclass(frozen=True, slots=True)

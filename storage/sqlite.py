@@ -73,7 +73,8 @@ def open_engine(path: Path, *, synchronous: str, busy_timeout_s: float, writes: 
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
+            connection.exec_driver_sql(begin)
 
     return engine
 

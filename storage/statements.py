@@ -20,7 +20,6 @@ INSERT_OUTCOME = _insert(tables.outcome)
 INSERT_RESOURCE = _insert(tables.resource)
 INSERT_SCOPE = _insert(tables.scope)
 
-READ_COUNTERS = "SELECT name, value FROM counter"
 WRITE_COUNTER = "UPDATE counter SET value = ? WHERE name = ?"
 
 FIND_RESOURCE = "SELECT id, seen_unix_nano FROM resource WHERE hash = ?"

@@ -44,7 +44,8 @@ counter = Table(
     Column("value", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
-"""Last number given, by name: ``span``, ``change``, ``name`` (resources, scopes, series), ``generation``."""
+"""Numbers kept by name: the last id given to a ``span``, a ``change`` and a ``name`` (resource, scope,
+series), the ``generation`` of names, and how many ``spans`` and ``decisions`` there are."""
 
 resource = Table(
     "resource",

@@ -9,7 +9,7 @@ its decision, detail and outcome share it. Duplicates leave gaps.
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from storage import statements
@@ -19,6 +19,7 @@ from storage.names import Names
 from storage.records import AdaptedBatch, WriteResult
 from storage.repair import UNBINDABLE, repaired
 from storage.rollup import RollUp
+from storage.tables import counter
 
 _LOOKUP = 400
 """Keys in one lookup statement."""
@@ -67,9 +68,7 @@ class Writer:
     def _store(
         self, connection: Connection, prepared: list[Prepared], masks: Sequence[Mask | None]
     ) -> list[WriteResult]:
-        counters: dict[str, int] = {
-            name: value for name, value in connection.exec_driver_sql(statements.READ_COUNTERS)
-        }
+        counters = dict(connection.execute(select(counter.c.name, counter.c.value)).all())
         self._names.begin(counters["generation"], counters["name"])
         received = self._clock()
         rollup, told, results = RollUp(), dict[bytes, Row](), []
@@ -80,7 +79,13 @@ class Writer:
             last += len(part)
         _store_outcomes(connection, told, rollup)
         change = self._store_rollups(connection, rollup, counters["change"], received)
-        ends = {"span": last, "change": change, "name": self._names.last_id}
+        ends = {
+            "span": last,
+            "change": change,
+            "name": self._names.last_id,
+            "spans": counters["spans"] + sum(result.inserted for result in results),
+            "decisions": counters["decisions"] + sum(result.decisions for result in results),
+        }
         connection.exec_driver_sql(statements.WRITE_COUNTER, [(value, name) for name, value in ends.items()])
         return results
 

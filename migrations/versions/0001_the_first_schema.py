@@ -9,7 +9,7 @@ branch_labels = None
 depends_on = None
 
 Id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-COUNTERS = ("span", "change", "name", "generation")
+COUNTERS = ("span", "change", "name", "generation", "spans", "decisions")
 
 
 def upgrade() -> None:
