@@ -163,7 +163,7 @@ def simulate_cluster(**options: Any) -> None:
 @_options(_COMMON)
 def migrate(**options: Any) -> None:
     """Bring the store's schema up to date; harmless when it is."""
-    from weighbridge.wiring import migrate_store
+    from weighbridge.wiring.store import migrate_store
 
     _say(migrate_store(_load(options)))
 
@@ -184,7 +184,10 @@ def check_config(list_all: bool, as_json: bool, **options: Any) -> None:
             else "\n".join(f"{n:34} {d}" for n, d in names.items())
         )
         return
+    from weighbridge.wiring.intake import alerts_config
+
     settings = _load(options)
+    alerts_config(settings)
     if as_json:
         _say(orjson.dumps(settings.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode())
         return

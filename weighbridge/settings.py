@@ -87,9 +87,14 @@ class RuleSettings(_Section):
         description="Page-Hinkley threshold in standard deviations; docs/alerts.md tells its false alarms.",
     )
     min_samples: int = Field(60, ge=10, description="Seconds of weights seen before a node can alert.")
+    min_change: float = Field(
+        0.1, ge=0, le=10, description="Least shift worth an alert, as a share of the weight before it."
+    )
+    hold_for: Seconds = Field(0.0, ge=0, description="How long a shift must last before the alert opens.")
     resolve_after: Seconds = Field(60.0, gt=0, description="Quiet time after which the alert resolves.")
     severity: str = Field("warning", description="Value of the label `severity`.")
     labels: Mapping[str, str] = Field(default_factory=dict, description="More labels, all strings.")
+    annotations: Mapping[str, str] = Field(default_factory=dict, description="More annotations, all strings.")
 
 
 class DestinationSettings(_Section):
@@ -100,6 +105,9 @@ class DestinationSettings(_Section):
     secret: SecretStr | None = Field(
         None, description="Signing secret, `whsec_` and base64 of 24 to 64 bytes."
     )
+    previous_secret: SecretStr | None = Field(
+        None, description="Signs as well, while receivers change to the new secret."
+    )
     format: Literal["alertmanager", "standard"] = Field("alertmanager", description="Body format.")
     allow_private: bool = Field(
         False, description="Allow an address that is private, link-local or loopback."
@@ -109,7 +117,11 @@ class DestinationSettings(_Section):
 class AlertsSettings(_Section):
     """Which drifts raise an alert and who is told."""
 
-    rules: tuple[RuleSettings, ...] = Field((), max_length=100, description="Drift rules.")
+    rules: tuple[RuleSettings, ...] = Field(
+        (RuleSettings(name="weight-drift"),),
+        max_length=100,
+        description="Drift rules; without any, one that watches all.",
+    )
     destinations: tuple[DestinationSettings, ...] = Field(
         (), max_length=20, description="Webhooks, each told of every alert."
     )

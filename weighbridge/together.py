@@ -5,7 +5,7 @@ from pathlib import Path
 
 from weighbridge.settings import Settings
 from weighbridge.supervisor import ChildSpec, Supervisor, command
-from weighbridge.wiring import prepare_store
+from weighbridge.wiring.store import prepare_store
 
 
 def run_together(settings: Settings, config: Path | None, *, demo: bool, say: Callable[[str], None]) -> int:

@@ -1,4 +1,4 @@
-"""Builds the parts from the settings; the only place that sees all packages."""
+"""The store, from the settings; the one thing that all processes share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

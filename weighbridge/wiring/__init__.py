@@ -1,0 +1,1 @@
+"""Builds the parts from the settings: one module per process, so that each imports only what it runs."""
