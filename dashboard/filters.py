@@ -138,14 +138,6 @@ def without(filters: Filters, name: str) -> Filters:
     return replace(filters, **dropped)  # type: ignore[arg-type]  # every field but range takes None
 
 
-def wider(filters: Filters) -> Filters | None:
-    """The next longer relative range, or None when there is none."""
-    names = list(RANGES)
-    if filters.custom or filters.range == names[-1]:
-        return None
-    return replace(filters, range=names[names.index(filters.range) + 1])
-
-
 def narrower(filters: Filters) -> Filters | None:
     """The shortest relative range, or None when that is in force already."""
     if not filters.custom and filters.range == DEFAULT_RANGE:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.filters import Filters, active, narrower, of, parse, render, wider, without
+from dashboard.filters import Filters, active, narrower, of, parse, render, without
 
 NOW = 1_796_090_400_000_000_000
 SECOND = 1_000_000_000
@@ -123,9 +123,7 @@ def test_dropping_a_chip_drops_both_of_its_bounds() -> None:
     assert without(filters, "nonsense") == filters
 
 
-def test_the_range_widens_and_narrows_by_steps() -> None:
-    """Wider goes to the next range and ends at the longest; narrower goes back to the default."""
-    assert wider(Filters(range="15m")) == Filters(range="1h")
-    assert wider(Filters(range="7d")) is None
+def test_a_range_narrows_to_the_default() -> None:
+    """Narrower goes back to the default range, and nowhere from there."""
     assert narrower(Filters(range="7d")) == Filters()
     assert narrower(Filters()) is None
