@@ -5,7 +5,7 @@ Lengths, their order and the short-term burstiness of the arrivals come from the
 weight at once and again each few minutes when compressed; it is evened out over five minutes of the trace.
 What the trace does not have is drawn from the seed: priority P0/P1/P2 with 20/50/30 % and latency
 sensitivity .9/.5/.2, tenant, model, and session (a quarter of the requests opens one, the others continue
-a recent one and share the first half of the shorter prompt with it).
+a recent one and share the first three quarters of the shorter prompt with it).
 """
 
 import csv
@@ -31,7 +31,7 @@ TENANTS = (
     ("initech-batch", 0.08),
 )
 _LARGE_SHARE = 0.25
-_RECENT_SESSIONS = 512
+_RECENT_SESSIONS = 256
 _NEW_SESSION = 0.25
 _TREND_S = 300.0
 _BLOCK = 1_024
@@ -123,7 +123,7 @@ def _generate(trace: TraceData, squeeze: float, rng: np.random.Generator) -> Ite
             else:
                 slot = int(which * len(sessions))
                 key, last = sessions[slot]
-                prefix = min(prompt, last) // 2
+                prefix = 3 * min(prompt, last) // 4
             if slot == len(sessions):
                 sessions.append((key, prompt))
             else:
