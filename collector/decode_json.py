@@ -30,6 +30,7 @@ _KINDS = {
 _STATUSES = {f"STATUS_CODE_{name}": number for number, name in enumerate(("UNSET", "OK", "ERROR"))}
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _INT64 = (-(2**63), 2**63 - 1)
+_UINT64 = (0, 2**64 - 1)
 _TIME = (-(2**127), 2**127)  # one out of range costs its span, not the request
 _ENUM = (-(2**31), 2**31 - 1)
 
@@ -53,8 +54,7 @@ def read_json(body: bytes) -> WireRequest:
 
 def fill(columns: SpanColumns, group: Group, spans: Sequence[Any]) -> None:
     """Append ``spans`` (JSON objects of ``group``) to ``columns``."""
-    for item in spans:
-        span = _object(item, "spans")
+    for span in spans:
         _append(columns, group, span)
 
 
@@ -96,8 +96,7 @@ def _append(columns: SpanColumns, group: Group, span: dict[str, Any]) -> None:
 def _row(pairs: Sequence[Any], odd: list[bool], depth: int) -> Row:
     """Attributes as a dict; ``odd`` grows when one of them needs the slow way to JSON."""
     row: Row = {}
-    for item in pairs:
-        pair = _object(item, "an attribute")
+    for pair in pairs:
         row[_text(pair, "key")] = _value(_sub(pair, "value"), odd, depth)
     return row or NO_ATTRIBUTES
 
@@ -118,9 +117,7 @@ def _value(value: dict[str, Any], odd: list[bool], depth: int) -> Any:  # noqa: 
         if kind == "doubleValue":
             return _double(inner, odd)
         if kind == "arrayValue":
-            return [
-                _value(_object(v, kind), odd, depth + 1) for v in _objects(_object(inner, kind), "values")
-            ]
+            return [_value(v, odd, depth + 1) for v in _objects(_object(inner, kind), "values")]
         if kind == "kvlistValue":
             return dict(_row(_objects(_object(inner, kind), "values"), odd, depth + 1))
         if kind == "bytesValue":
@@ -130,32 +127,28 @@ def _value(value: dict[str, Any], odd: list[bool], depth: int) -> Any:  # noqa: 
 
 
 def _events(events: Sequence[Any]) -> bytes:
-    if not events:
-        return b""
-    out = []
-    for item in events:
-        event = _object(item, "events")
-        time = _integer(event.get("timeUnixNano"), _TIME, "timeUnixNano")
-        row = _row(_objects(event, "attributes"), [], 0)
-        out.append({"name": _text(event, "name"), "time_unix_nano": time, "attributes": row})
-    return to_json(out)
+    return to_json([_event(event) for event in events]) if events else b""
+
+
+def _event(event: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": _text(event, "name"),
+        "time_unix_nano": _integer(event.get("timeUnixNano"), _UINT64, "timeUnixNano"),
+        "attributes": _row(_objects(event, "attributes"), [], 0),
+    }
 
 
 def _links(links: Sequence[Any]) -> bytes:
-    if not links:
-        return b""
-    out = []
-    for item in links:
-        link = _object(item, "links")
-        out.append(
-            {
-                "trace_id": _id(link, "traceId").hex(),
-                "span_id": _id(link, "spanId").hex(),
-                "trace_state": _text(link, "traceState"),
-                "attributes": _row(_objects(link, "attributes"), [], 0),
-            }
-        )
-    return to_json(out)
+    return to_json([_link(link) for link in links]) if links else b""
+
+
+def _link(link: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "trace_id": _id(link, "traceId").hex(),
+        "span_id": _id(link, "spanId").hex(),
+        "trace_state": _text(link, "traceState"),
+        "attributes": _row(_objects(link, "attributes"), [], 0),
+    }
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
@@ -169,12 +162,12 @@ def _sub(owner: dict[str, Any], key: str) -> dict[str, Any]:
     return {} if value is None else _object(value, key)
 
 
-def _objects(owner: dict[str, Any], key: str) -> list[Any]:
+def _objects(owner: dict[str, Any], key: str) -> list[dict[str, Any]]:
     value = owner.get(key)
     if value is None:
         return []
-    if not isinstance(value, list):
-        raise InvalidRequestError(f"{key}: expected a JSON array")
+    if not isinstance(value, list) or not set(map(type, value)) <= {dict}:
+        raise InvalidRequestError(f"{key}: expected a JSON array of objects")
     return value
 
 

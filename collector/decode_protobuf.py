@@ -93,7 +93,7 @@ def _value(value: Any, odd: list[bool]) -> Any:
     """One AnyValue; an unset or unknown kind is None."""
     kind = value.WhichOneof("value")
     if kind == "array_value":
-        return [_value(v, odd) for v in value.array_value.values]
+        return _list(value.array_value.values, odd)
     if kind == "kvlist_value":
         return dict(_row(value.kvlist_value.values, odd))
     if kind == "double_value":
@@ -105,6 +105,18 @@ def _value(value: Any, odd: list[bool]) -> Any:
         odd.append(True)
         return value.bytes_value
     return getattr(value, kind) if kind in ("string_value", "bool_value", "int_value") else None
+
+
+def _list(values: Any, odd: list[bool]) -> list[Any]:
+    items: list[Any] = []
+    for value in values:
+        plain = value.string_value or value.double_value or value.int_value
+        if not plain:
+            plain = _value(value, odd)
+        elif plain.__class__ is float and not isfinite(plain):
+            odd.append(True)
+        items.append(plain)
+    return items
 
 
 def _events(events: Any) -> bytes:

@@ -14,6 +14,20 @@ MAX_CANDIDATES = 1024
 CUT = f"more than {MAX_CANDIDATES} candidates: cut"
 
 
+_KEYS = frozenset(
+    (
+        semconv.CANDIDATES,
+        semconv.CANDIDATE_WEIGHTS,
+        semconv.CANDIDATE_SCORES,
+        semconv.SCORER_NAMES,
+        semconv.SCORER_WEIGHTS,
+        semconv.SCORER_SCORES,
+        semconv.FILTERED,
+        semconv.FILTER_REASONS,
+    )
+)
+
+
 def read_candidates(row: Mapping[str, Any], notes: list[str]) -> tuple[CandidateDetail | None, int | None]:
     """Detail of a decision and how many candidates its list held; None where it says nothing.
 
@@ -21,6 +35,8 @@ def read_candidates(row: Mapping[str, Any], notes: list[str]) -> tuple[Candidate
     a list of maps with ``node`` or ``name``, JSON text of one of these, or an int: then it is the total.
     Raises BrokenError when arrays differ in length or hold what is no finite number.
     """
+    if _KEYS.isdisjoint(row):
+        return None, None
     given = structure(row.get(semconv.CANDIDATES), semconv.CANDIDATES)
     total = given if isinstance(given, int) and not isinstance(given, bool) else None
     listed, weights, scores = _listed(None if total is not None else given, notes)
@@ -49,12 +65,13 @@ _Listed = tuple[tuple[str, ...], tuple[float, ...], tuple[float, ...]]
 def _listed(given: Any, notes: list[str]) -> _Listed:
     if isinstance(given, dict):
         given = [
-            {"node": key, **value} if isinstance(value, dict) else {"node": key, "weight": value}
+            {**value, "node": key} if isinstance(value, dict) else {"node": key, "weight": value}
             for key, value in given.items()
         ]
-    if not isinstance(given, list) or not any(isinstance(item, dict) for item in given):
+    kinds = set(map(type, given)) if isinstance(given, list) else set[type]()
+    if not isinstance(given, list) or dict not in kinds:
         return names(given, semconv.CANDIDATES, notes), (), ()
-    if not all(isinstance(item, dict) for item in given):
+    if kinds != {dict}:
         raise BrokenError(f"{semconv.CANDIDATES} mixes names and maps")
     listed = tuple(name(first(item, "node", "name"), semconv.CANDIDATES, notes) or "" for item in given)
     return listed, _field(given, "weight"), _field(given, "score")
@@ -76,7 +93,7 @@ def _check_aligned(detail: CandidateDetail) -> None:
         and len(detail.scores) in (0, size)
         and len(detail.scorer_weights) in (0, scorers)
         and len(detail.scorer_scores) in (0, size)
-        and all(len(row) == scorers for row in detail.scorer_scores)
+        and set(map(len, detail.scorer_scores)) <= {scorers}
         and len(detail.filter_reasons) in (0, len(detail.filtered))
     )
     if not aligned:

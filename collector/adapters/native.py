@@ -63,9 +63,7 @@ def _decide(batch: SpanBatch, index: int, row: _Row, into: Adaptation, notes: li
         raise BrokenError(WEIGHT_MISSING)
     confidence = unit(first(row, semconv.CONFIDENCE, semconv.CONFIDENCE_ALIAS), "confidence")
     detail, listed = read_candidates(row, notes)
-    key = decision_key(
-        row.get(semconv.DECISION_ID), bytes(batch.trace_id[index]), bytes(batch.span_id[index])
-    )
+    key = decision_key(row.get(semconv.DECISION_ID), _own_key(batch, index))
     total = _lesser(count, row, semconv.CANDIDATES_TOTAL, notes)
 
     columns = into.decisions
@@ -105,9 +103,7 @@ def _resolve(batch: SpanBatch, index: int, row: _Row, into: Adaptation, notes: l
     outcome = _outcome(row, notes)
     if outcome is None:
         return
-    key = decision_key(
-        row.get(semconv.DECISION_ID), bytes(batch.trace_id[index]), bytes(batch.span_id[index])
-    )
+    key = decision_key(row.get(semconv.DECISION_ID), _own_key(batch, index))
     columns = into.outcomes
     columns.span_index.append(index)
     columns.decision_key.append(key)
@@ -132,7 +128,14 @@ def _outcome(row: _Row, notes: list[str]) -> str | None:
 
 
 def _name(row: _Row, key: str, notes: list[str]) -> str | None:
-    return _lesser(lambda value, what: name(value, what, notes), row, key, notes)
+    value = row.get(key)
+    if value is None:
+        return None
+    try:
+        return name(value, key, notes)
+    except BrokenError as exc:
+        notes.append(str(exc))
+        return None
 
 
 def _lesser(
@@ -147,3 +150,7 @@ def _lesser(
     except BrokenError as exc:
         notes.append(str(exc))
         return None
+
+
+def _own_key(batch: SpanBatch, index: int) -> bytes:
+    return bytes(batch.trace_id[index].data) + bytes(batch.span_id[index].data)

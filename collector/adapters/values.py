@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import chain, islice
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from engine import semconv
 KEY_BYTES = 512
 """Longest explicit ``decision.id``, in bytes of UTF-8."""
 
+_SHORT = NAME_BYTES // 4  # characters that cannot be more bytes than a name may have
 _TRACE_HEX = 32
 _SPAN_HEX = 16
 
@@ -34,7 +36,7 @@ def text(value: Any, what: str) -> str | None:
 def name(value: Any, what: str, notes: list[str]) -> str | None:
     """A string of at most 4 KiB; a longer one is cut, which ``notes`` says."""
     read = text(value, what)
-    if read is not None and len(read) * 4 > NAME_BYTES and len(read.encode("utf-8", "replace")) > NAME_BYTES:
+    if read is not None and len(read) > _SHORT and len(read.encode("utf-8", "replace")) > NAME_BYTES:
         notes.append(f"{what} longer than {NAME_BYTES} bytes: cut")
         return cut(read)
     return read
@@ -81,39 +83,34 @@ def structure(value: Any, what: str) -> Any:
 
 def names(value: Any, what: str, notes: list[str]) -> tuple[str, ...]:
     """A list of strings, given as such or as JSON; () when absent."""
-    read = structure(value, what)
-    if read is None or read == "":
-        return ()
-    if not isinstance(read, list):
-        raise BrokenError(f"{what} is not a list")
+    read = _listed(value, what)
+    if set(map(type, read)) == {str} and max(map(len, read)) <= _SHORT:
+        return tuple(read)
     return tuple(name(item, what, notes) or "" for item in read)
 
 
 def numbers(value: Any, what: str) -> tuple[float, ...]:
     """A list of finite numbers, given as such or as JSON; () when absent."""
-    read = structure(value, what)
-    if read is None or read == "":
-        return ()
-    if not isinstance(read, list):
-        raise BrokenError(f"{what} is not a list")
-    return tuple([_entry(item, what) for item in read])
+    return _floats(_listed(value, what), what)
 
 
 def matrix(value: Any, what: str) -> tuple[tuple[float, ...], ...]:
     """Rows of finite numbers, given as JSON or as an array of arrays; () when absent."""
-    read = structure(value, what)
-    if read is None or read == "":
-        return ()
-    if not isinstance(read, list):
+    rows = _listed(value, what)
+    if not set(map(type, rows)) <= {list}:
         raise BrokenError(f"{what} is not a matrix")
-    return tuple(numbers(row, what) for row in read)
+    flat = iter(_floats(list(chain.from_iterable(rows)), what))
+    return tuple([tuple(islice(flat, len(row))) for row in rows])
 
 
-def decision_key(value: Any, trace_id: bytes, span_id: bytes) -> bytes:
-    """Key of the decision: 24 raw bytes for the default id, else the bytes of the explicit one."""
+def decision_key(value: Any, own: bytes) -> bytes:
+    """Key of the decision: 24 raw bytes for the default id, else the bytes of the explicit one.
+
+    ``own`` is the key of the span itself, for a decision that states none.
+    """
     read = text(value, semconv.DECISION_ID)
     if read is None:
-        return trace_id + span_id
+        return own
     if len(read) == _TRACE_HEX + 1 + _SPAN_HEX and read[_TRACE_HEX] == "/":
         digits = read[:_TRACE_HEX] + read[_TRACE_HEX + 1 :]
         if digits.isalnum():
@@ -134,6 +131,23 @@ def first(row: Mapping[str, Any], *keys: str) -> Any:
         if value is not None:
             return value
     return None
+
+
+def _listed(value: Any, what: str) -> list[Any]:
+    """The list that ``value`` is or says in JSON; empty when absent."""
+    read = structure(value, what)
+    if read is None or read == "":
+        return []
+    if not isinstance(read, list):
+        raise BrokenError(f"{what} is not a list")
+    return read
+
+
+def _floats(read: list[Any], what: str) -> tuple[float, ...]:
+    """``read`` as finite numbers: by one sum when all are floats, one by one when that sum is not finite."""
+    if set(map(type, read)) <= {float} and math.isfinite(sum(read)):
+        return tuple(read)
+    return tuple([_entry(item, what) for item in read])
 
 
 def _entry(value: Any, what: str) -> float:

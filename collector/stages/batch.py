@@ -96,6 +96,9 @@ class GroupCommit:
                 await self._write([entry])
         except IntakeError as exc:
             _fail(group, exc)
+        except Exception:  # whatever it is, the only writer must live on
+            _logger.exception("a sink raised what it should not")
+            _fail(group, InternalError("the spans could not be stored; the collector's log says why"))
         else:
             for entry, result in zip(group, results, strict=True):
                 if not entry.landed.done():

@@ -32,7 +32,9 @@ class Running:
         return trace_service_pb2.ExportTraceServiceResponse.FromString(raw)
 
     async def send_http(self, body: Any, path: str = "/v1/traces", **headers: str) -> httpx2.Response:
-        named = {"content-type": "application/x-protobuf"} | {k.replace("_", "-"): v for k, v in headers.items()}
+        named = {"content-type": "application/x-protobuf"} | {
+            k.replace("_", "-"): v for k, v in headers.items()
+        }
         return await self.http.post(path, content=body, headers=named)
 
 
@@ -45,7 +47,9 @@ async def start() -> AsyncIterator[Start]:
 
         async def run(store: Any = None, **settings: Any) -> Running:
             store = store or MemoryStore()
-            config = CollectorConfig(**({"grpc_port": 0, "http_port": 0, "flush_interval_s": 0.05} | settings))
+            config = CollectorConfig(
+                **({"grpc_port": 0, "http_port": 0, "flush_interval_s": 0.05} | settings)
+            )
             beats: list[Mapping[str, float]] = []
             collector = Collector(config, store.write, store.record_intake, beats.append)
             await collector.start()

@@ -93,7 +93,9 @@ async def test_stop_is_bounded_when_the_store_hangs(start, make_request):
 def _summed(tallies):
     by_source = {}
     for tally in tallies:
-        row = by_source.setdefault(tally.source, {"source": tally.source, "accepted": 0, "duplicated": 0, "decisions": 0})
+        row = by_source.setdefault(
+            tally.source, {"source": tally.source, "accepted": 0, "duplicated": 0, "decisions": 0}
+        )
         for key in ("accepted", "duplicated", "decisions"):
             row[key] += getattr(tally, key)
     return list(by_source.values())
