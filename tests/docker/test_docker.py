@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 def test_the_dockerfile_passes_the_linter() -> None:
     """hadolint finds nothing."""
     linter = Path(sys.executable).parent / "hadolint"
-    done = subprocess.run([linter, ROOT / "docker" / "Dockerfile"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [linter, ROOT / "docker" / "Dockerfile"], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -32,7 +32,11 @@ def test_every_command_and_option_is_documented() -> None:
 def test_every_attribute_is_documented() -> None:
     """attributes.md has each constant of the wire contract."""
     text = (DOCS / "attributes.md").read_text()
-    names = {v for k, v in vars(semconv).items() if k.isupper() and isinstance(v, str) and "." in v and not k.startswith("SCOPE")}
+    names = {
+        v
+        for k, v in vars(semconv).items()
+        if k.isupper() and isinstance(v, str) and "." in v and not k.startswith("SCOPE")
+    }
     assert names
     missing = {name for name in names if f"`{name}`" not in text}
     assert not missing
@@ -41,7 +45,9 @@ def test_every_attribute_is_documented() -> None:
 def test_every_metric_is_documented() -> None:
     """metrics.md has each Prometheus name that the sources define."""
     text = (DOCS / "metrics.md").read_text()
-    sources = [p for package in ("collector", "dashboard", "weighbridge") for p in (ROOT / package).rglob("*.py")]
+    sources = [
+        p for package in ("collector", "dashboard", "weighbridge") for p in (ROOT / package).rglob("*.py")
+    ]
     names = {n for p in sources for n in re.findall(r'"(weighbridge_[a-z_]+)"', p.read_text())}
     assert names
     missing = {name for name in names if f"`{name}`" not in text and f"`{name}_total`" not in text}

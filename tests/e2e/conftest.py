@@ -89,8 +89,23 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """A function that starts `weighbridge <command>` on free ports in a fresh folder."""
     started: list[Running] = []
 
-    def run(command: str = "up", *options: str, config: str | None = None, data_dir: Path | None = None, ready: bool = True) -> Running:
-        arguments = ["--data-dir", str(data_dir or tmp_path / "data"), "--otlp-grpc", "127.0.0.1:0", "--otlp-http", "127.0.0.1:0", "--web", "127.0.0.1:0"]
+    def run(
+        command: str = "up",
+        *options: str,
+        config: str | None = None,
+        data_dir: Path | None = None,
+        ready: bool = True,
+    ) -> Running:
+        arguments = [
+            "--data-dir",
+            str(data_dir or tmp_path / "data"),
+            "--otlp-grpc",
+            "127.0.0.1:0",
+            "--otlp-http",
+            "127.0.0.1:0",
+            "--web",
+            "127.0.0.1:0",
+        ]
         if config is not None:
             (tmp_path / "weighbridge.toml").write_text(config)
             arguments += ["--config", str(tmp_path / "weighbridge.toml")]

@@ -28,9 +28,13 @@ def exporter(transport: str, grpc_url: str, http_url: str) -> SpanExporter:
     return HttpExporter(endpoint=f"{http_url}/v1/traces", compression=compression)
 
 
-def send_decision(span_exporter: SpanExporter, service: str, attributes: dict[str, Any], name: str = "schedule p") -> tuple[str, str]:
+def send_decision(
+    span_exporter: SpanExporter, service: str, attributes: dict[str, Any], name: str = "schedule p"
+) -> tuple[str, str]:
     """Send one decision span with the official SDK; its trace id and span id in hex."""
-    provider = TracerProvider(resource=Resource.create({"service.name": service, "service.instance.id": "one"}))
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": service, "service.instance.id": "one"})
+    )
     provider.add_span_processor(SimpleSpanProcessor(span_exporter))
     with provider.get_tracer("sender").start_as_current_span(name) as span:
         span.set_attributes(attributes)
@@ -82,7 +86,13 @@ def request(size: int, service: str = "load") -> tuple[bytes, list[tuple[str, st
     trace_id, now = os.urandom(16), time.time_ns()
     ids = []
     for index in range(size):
-        span = scope.spans.add(trace_id=trace_id, span_id=os.urandom(8), name="schedule load", start_time_unix_nano=now - 50_000, end_time_unix_nano=now)
+        span = scope.spans.add(
+            trace_id=trace_id,
+            span_id=os.urandom(8),
+            name="schedule load",
+            start_time_unix_nano=now - 50_000,
+            end_time_unix_nano=now,
+        )
         span.attributes.add(key="decision.node").value.string_value = f"node-{index % 8}"
         span.attributes.add(key="weight").value.double_value = (index % 10) / 10
         span.attributes.add(key="decision.policy.name").value.string_value = "load"

@@ -32,10 +32,16 @@ DECISION = {
 def test_a_decision_sent_by_an_official_exporter_comes_out_of_the_api(start: Start, transport: str) -> None:
     """What the exporter reported as sent is in the API at once, since success means stored."""
     running = start("up")
-    trace_id, span_id = send_decision(exporter(transport, running.grpc, running.http), f"router-{transport}", DECISION)
+    trace_id, span_id = send_decision(
+        exporter(transport, running.grpc, running.http), f"router-{transport}", DECISION
+    )
     item = running.get("/api/v1/decisions", limit=1)["items"][0]
     assert (item["trace_id"], item["span_id"]) == (trace_id, span_id)
-    assert (item["service"], item["policy"], item["node"]) == (f"router-{transport}", "llm-cost-aware", "gpu-a100-05")
+    assert (item["service"], item["policy"], item["node"]) == (
+        f"router-{transport}",
+        "llm-cost-aware",
+        "gpu-a100-05",
+    )
     assert (item["weight"], item["confidence"]) == (0.62, 0.64)
     detail = running.get(f"/api/v1/decisions/{trace_id}/{span_id}")
     assert [c["node"] for c in detail["candidates"]] == ["gpu-a100-05", "gpu-h100-02"]
@@ -52,7 +58,9 @@ def test_a_decision_reaches_the_websocket_as_a_frame(start: Start) -> None:
 
     async def watch() -> float:
         async with websockets.connect(uri, origin=running.web) as socket:
-            sender = asyncio.to_thread(send_decision, exporter("grpc", running.grpc, running.http), "router", DECISION)
+            sender = asyncio.to_thread(
+                send_decision, exporter("grpc", running.grpc, running.http), "router", DECISION
+            )
             await sender
             deadline = time.monotonic() + 10
             while time.monotonic() < deadline:
@@ -74,7 +82,9 @@ def _stored(running: object, trace_ids: set[str]) -> collections.Counter[tuple[s
     return found
 
 
-def test_a_killed_process_loses_nothing_it_acknowledged_and_doubles_nothing(start: Start, tmp_path: Path) -> None:
+def test_a_killed_process_loses_nothing_it_acknowledged_and_doubles_nothing(
+    start: Start, tmp_path: Path
+) -> None:
     """SIGKILL in the middle of a load; after a restart every acknowledged span is there exactly once."""
     running = start("up")
     with Load(running.addresses["otlp-grpc"]) as load:
@@ -95,12 +105,17 @@ def test_a_resent_request_is_stored_once(start: Start) -> None:
     running = start("up")
     body, ids = request(10)
     for _ in range(3):
-        response = httpx2.post(f"{running.http}/v1/traces", content=body, headers={"content-type": "application/x-protobuf"})
+        response = httpx2.post(
+            f"{running.http}/v1/traces", content=body, headers={"content-type": "application/x-protobuf"}
+        )
         assert response.status_code == 200
     found = _stored(running, {ids[0][0]})
     assert len(found) == 10
     assert set(found.values()) == {1}
-    source = wait_until(lambda: next((s for s in running.get("/api/v1/health")["sources"] if s["duplicated"] == 20), None), what="the count of duplicates")
+    source = wait_until(
+        lambda: next((s for s in running.get("/api/v1/health")["sources"] if s["duplicated"] == 20), None),
+        what="the count of duplicates",
+    )
     assert source["accepted"] == 10
 
 
@@ -125,7 +140,9 @@ def test_a_second_sigterm_ends_at_once(start: Start) -> None:
     running.process.send_signal(signal.SIGTERM)
     running.process.send_signal(signal.SIGTERM)
     running.process.wait(3)
-    wait_until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 3, "the end of the children")
+    wait_until(
+        lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 3, "the end of the children"
+    )
 
 
 def test_children_end_when_the_supervisor_is_killed(start: Start) -> None:
@@ -134,7 +151,9 @@ def test_children_end_when_the_supervisor_is_killed(start: Start) -> None:
     children = running.children()
     os.kill(running.process.pid, signal.SIGKILL)
     running.process.wait(5)
-    wait_until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 15, "the end of the children")
+    wait_until(
+        lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 15, "the end of the children"
+    )
 
 
 def test_a_killed_collector_is_started_again_on_the_same_port(start: Start) -> None:
@@ -174,7 +193,14 @@ def test_the_operations_pages_answer(start: Start) -> None:
 def _fails(arguments: list[str], **environment: str) -> str:
     from sys import executable
 
-    done = subprocess.run([executable, "-m", "weighbridge", *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, **environment}, check=False)
+    done = subprocess.run(
+        [executable, "-m", "weighbridge", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+        check=False,
+    )
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr + done.stdout
     return done.stderr + done.stdout
@@ -184,8 +210,15 @@ def test_a_taken_port_is_one_clear_line_and_code_two(start: Start, tmp_path: Pat
     """The line names the address and the option that changes it."""
     running = start("up")
     for option, what in (("--otlp-grpc", "otlp-grpc"), ("--otlp-http", "otlp-http"), ("--web", "web")):
-        others = {"--otlp-grpc": "127.0.0.1:0", "--otlp-http": "127.0.0.1:0", "--web": "127.0.0.1:0", option: running.addresses[what]}
-        said = _fails(["up", "--data-dir", str(tmp_path / "other"), *(x for pair in others.items() for x in pair)])
+        others = {
+            "--otlp-grpc": "127.0.0.1:0",
+            "--otlp-http": "127.0.0.1:0",
+            "--web": "127.0.0.1:0",
+            option: running.addresses[what],
+        }
+        said = _fails(
+            ["up", "--data-dir", str(tmp_path / "other"), *(x for pair in others.items() for x in pair)]
+        )
         assert running.addresses[what] in said
         assert option in said
 
@@ -203,7 +236,18 @@ def test_a_stale_schema_is_refused_with_the_command_that_upgrades_it(tmp_path: P
     """`collect` and `serve` never migrate by themselves."""
     for command in ("collect", "serve"):
         url = f"sqlite:///{tmp_path / 'empty.db'}"
-        said = _fails([command, "--database", url, "--otlp-grpc", "127.0.0.1:0", "--otlp-http", "127.0.0.1:0", *(["--web", "127.0.0.1:0"] if command == "serve" else [])])
+        said = _fails(
+            [
+                command,
+                "--database",
+                url,
+                "--otlp-grpc",
+                "127.0.0.1:0",
+                "--otlp-http",
+                "127.0.0.1:0",
+                *(["--web", "127.0.0.1:0"] if command == "serve" else []),
+            ]
+        )
         assert "weighbridge migrate" in said
 
 

@@ -14,7 +14,9 @@ def _file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_flag_beats_the_file_and_the_file_beats_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_beats_the_file_and_the_file_beats_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The order that the documentation states."""
     monkeypatch.setenv("WEIGHBRIDGE_WEB", "127.0.0.1:1")
     monkeypatch.setenv("WEIGHBRIDGE_OTLP_HTTP", "127.0.0.1:2")
@@ -68,17 +70,24 @@ def test_a_settings_file_that_was_named_must_exist(tmp_path: Path) -> None:
 
 def test_secrets_do_not_show_when_settings_are_printed(tmp_path: Path) -> None:
     """`check-config` masks them."""
-    file = _file(tmp_path, '[intake]\nbearer_token = "hush"\n[[alerts.destinations]]\nname = "a"\nurl = "https://h"\nsecret = "whsec_hush"')
+    file = _file(
+        tmp_path,
+        '[intake]\nbearer_token = "hush"\n[[alerts.destinations]]\nname = "a"\nurl = "https://h"\nsecret = "whsec_hush"',
+    )
     assert "hush" not in load({}, file).model_dump_json()
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("250ms", 0.25), ("90s", 90), ("5 m", 300), ("12h", 43200), ("7d", 604800)])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("250ms", 0.25), ("90s", 90), ("5 m", 300), ("12h", 43200), ("7d", 604800)]
+)
 def test_durations_are_read_as_seconds(text: str, seconds: float) -> None:
     """Each unit."""
     assert parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize(("text", "size"), [("10", 10), ("500 MB", 500_000_000), ("2GiB", 2**31), ("1.5kib", 1536)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("10", 10), ("500 MB", 500_000_000), ("2GiB", 2**31), ("1.5kib", 1536)]
+)
 def test_sizes_are_read_as_bytes(text: str, size: int) -> None:
     """Each unit."""
     assert parse_size(text) == size
