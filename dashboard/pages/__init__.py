@@ -1,1 +1,22 @@
-"""The pages of the dashboard, one module each."""
+"""The pages of the dashboard, one module each; this list is the only one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dashboard.config import DashboardConfig
+from dashboard.page import Page
+from dashboard.pages import alerts, decision, decisions, health, setup
+from storage.queries import Reader
+
+
+def register_pages(
+    app: Any, reader: Reader, *, config: DashboardConfig, clock: Callable[[], int], version: str
+) -> tuple[Page, ...]:
+    """Register every page on ``app``, in the order of the rail."""
+    return (
+        decisions.register(app, reader),
+        decision.register(app, reader),
+        alerts.register(app, reader, config=config, clock=clock),
+        health.register(app, reader, config=config, clock=clock, version=version),
+        setup.register(app, reader, config=config, clock=clock),
+    )
