@@ -32,7 +32,8 @@ def body_of(alert: Alert, form: BodyFormat, *, receiver: str, external_url: str,
 def link_of(alert: Alert, external_url: str) -> str:
     """The page of the decisions the alert is about."""
     shown = {k: v for k in ("node", "policy", "service") if (v := alert.labels.get(k))}
-    return f"{external_url.rstrip('/')}/ui/decisions?{urlencode(shown)}"
+    query = urlencode(shown, errors="replace")
+    return f"{external_url.rstrip('/')}/ui/decisions?{query}"
 
 
 def _alertmanager(alert: Alert, receiver: str, external_url: str) -> dict[str, Any]:

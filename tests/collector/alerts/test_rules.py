@@ -1,0 +1,53 @@
+"""Rules: their ranges, what they match, and the false alarms a threshold costs."""
+
+import random
+
+import pytest
+
+from collector.alerts.rules import DEFAULT_THRESHOLD, DriftRule, threshold_within
+from engine.statistics import PageHinkley
+
+
+def test_globs_match_whole_names_and_case(recwarn: pytest.WarningsRecorder) -> None:
+    """A glob is about the whole name."""
+    rule = DriftRule("r", policy="llm-*", node="gpu-?")
+    assert rule.matches("any", "llm-cost", "gpu-1")
+    assert not rule.matches("any", "llm-cost", "gpu-10")
+    assert not rule.matches("any", "LLM-cost", "gpu-1")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"threshold": 0.0},
+        {"delta": -1.0},
+        {"resolve_after_s": 0.0},
+        {"labels": {"not-a-label": "x"}},
+        {"labels": {"node": "x"}},
+    ],
+)
+def test_values_outside_their_range_are_refused(wrong: dict[str, object]) -> None:
+    """A rule that cannot work is refused where it is made."""
+    with pytest.raises(ValueError):  # noqa: PT011  # the texts are the detector's and the rule's
+        DriftRule(**({"name": "r"} | wrong))  # type: ignore[arg-type]
+
+
+def test_the_threshold_follows_from_the_budget_over_all_series() -> None:
+    """More series or fewer false alarms need a higher threshold, by the logarithm."""
+    assert threshold_within(1, 64) == pytest.approx(24.4, abs=0.2)
+    assert threshold_within(1, 1_000) == pytest.approx(28.5, abs=0.2)
+    assert threshold_within(7, 64) < threshold_within(1, 64) < threshold_within(1, 1_000) < DEFAULT_THRESHOLD
+
+
+def test_a_threshold_keeps_its_budget_on_correlated_noise() -> None:
+    """At a budget of one in 2,000 samples, mildly correlated samples stay within it."""
+    rng = random.Random(5)
+    rule = DriftRule(
+        "r", threshold=threshold_within(302.4, 1), min_samples=60
+    )  # a week holds 604,800 samples
+    detector, value, alarms = PageHinkley(rule.detector()), 0.0, 0
+    for _ in range(60_000):
+        value = 0.2 * value + rng.gauss(0.0, 1.0)
+        alarms += detector.update(value).drifted
+    assert alarms <= 30
