@@ -7,6 +7,7 @@ lock of its own: the scheduler's guards it.
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ OWN = (
 
 _MASKS = 256
 
+T = TypeVar("T")
+
 
 class Fleet:
     """Nodes by index, signal values (NaN where never seen) and the wall-clock time of each value."""
@@ -53,7 +56,9 @@ class Fleet:
         self.times: I64 = np.zeros((len(self.rows), 0), np.int64)
         self.prefix = PrefixIndex()
         self.kv_capacity: F64 = np.empty(0)
-        self._masks: dict[Hashable, Mask] = {}
+        self._masks: dict[Hashable, Mask | None] = {}
+        self._derived: dict[Hashable, tuple[int, Any]] = {}
+        self._changes = [0] * len(self.rows)
         self._signals: dict[str, F64] = {}
         self.replace(nodes)
 
@@ -72,6 +77,7 @@ class Fleet:
         self._signals = {name: values[row] for name, row in self.rows.items()}
         self.kv_capacity = np.array([node.kv_capacity or math.inf for node in nodes], np.float64)
         self._masks.clear()
+        self._derived.clear()
         self.prefix.clear()
 
     def find(self, name: str) -> int:
@@ -100,19 +106,21 @@ class Fleet:
                 raise ConfigurationError(f"signal {name!r} must be a finite number, not {value!r}")
         stored = 0
         for name, value in values.items():
-            row = self.rows[name]
-            if taken_ns < self.times[row, at]:
+            if taken_ns < self.times[self.rows[name], at]:
                 continue
-            self.values[row, at], self.times[row, at] = value, taken_ns
+            self.set(name, at, value, taken_ns)
             stored += 1
             if name == "queue_depth":
                 self.set("dispatched", at, 0.0, taken_ns)
         return stored
 
     def set(self, name: str, at: int, value: float, taken_ns: int) -> None:
-        """Store a value of the scheduler's own."""
+        """Store one value."""
         row = self.rows[name]
-        self.values[row, at], self.times[row, at] = value, taken_ns
+        if self.values[row, at] != value:
+            self.values[row, at] = value
+            self._changes[row] += 1
+        self.times[row, at] = taken_ns
 
     def get(self, name: str, at: int) -> float:
         """Value of one signal of one node, NaN when never seen."""
@@ -128,15 +136,26 @@ class Fleet:
         seen = [taken for name in names if (taken := times[rows[name], at])]
         return int(min(seen)) if seen else None
 
-    def mask(self, key: Hashable, wanted: Callable[[Node], bool]) -> Mask:
-        """Which nodes satisfy a predicate that depends on nothing but the node and ``key``; cached."""
-        found = self._masks.get(key)
-        if found is None:
+    def mask(self, key: Hashable, wanted: Callable[[Node], bool]) -> Mask | None:
+        """Which nodes satisfy a predicate that depends on nothing but the node and ``key``; cached.
+
+        None when all do.
+        """
+        if key not in self._masks:
             if len(self._masks) >= _MASKS:
                 self._masks.clear()
             found = np.fromiter((wanted(node) for node in self.nodes), np.bool_, len(self.nodes))
-            self._masks[key] = found
-        return found
+            self._masks[key] = None if found.all() else found
+        return self._masks[key]
+
+    def derived(self, key: Hashable, signal: str, compute: Callable[[], T]) -> T:
+        """What ``compute`` makes of a signal's row, kept until a value of that row changes."""
+        change = self._changes[self.rows[signal]]
+        held = self._derived.get(key)
+        if held is None or held[0] != change:
+            held = self._derived[key] = change, compute()
+        value: T = held[1]
+        return value
 
     def _unknown(self, name: str) -> str:
         if name in OWN:
@@ -153,13 +172,14 @@ class View:
     run: the effective weight of each candidate.
     """
 
-    __slots__ = ("_fleet", "index", "now_ns", "weights")
+    __slots__ = ("_fleet", "_memo", "index", "now_ns", "weights")
 
     def __init__(self, fleet: Fleet, now_ns: int, index: I64 | None = None) -> None:
         self._fleet = fleet
         self.now_ns = now_ns
         self.index = index
         self.weights: F64 = _NONE
+        self._memo: dict[Hashable, F64] = {}
 
     def __len__(self) -> int:
         return len(self._fleet.nodes) if self.index is None else len(self.index)
@@ -196,10 +216,29 @@ class View:
             taken = taken[self.index]
         return np.where(taken == 0, np.inf, np.maximum(0, self.now_ns - taken) * 1e-9)
 
-    def mask(self, key: Hashable, wanted: Callable[[Node], bool]) -> Mask:
-        """Which nodes satisfy a predicate of the node alone; ``key`` names it, the answer is cached."""
+    def mask(self, key: Hashable, wanted: Callable[[Node], bool]) -> Mask | None:
+        """Which nodes satisfy a predicate of the node alone, None when all do.
+
+        ``key`` names the predicate; the answer is cached.
+        """
         found = self._fleet.mask(key, wanted)
-        return found if self.index is None else found[self.index]
+        return found if found is None or self.index is None else found[self.index]
+
+    def derived(self, key: Hashable, signal: str, compute: Callable[["View"], T]) -> T:
+        """``compute`` of this view, which may read that one signal and no clock.
+
+        For a view of all nodes the answer is kept until a value of the signal changes.
+        """
+        if self.index is not None:
+            return compute(self)
+        return self._fleet.derived(key, signal, lambda: compute(self))
+
+    def once(self, key: Hashable, compute: Callable[["View"], F64]) -> F64:
+        """``compute`` of this view, worked out once per decision for all plug-ins that need it."""
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = compute(self)
+        return found
 
     def kv_capacity(self) -> F64:
         """KV cache size per node in tokens, infinite where unknown. Shape (n,)."""

@@ -11,7 +11,7 @@ import numpy as np
 from .confidence import MarginConfidence
 from .errors import ConfigurationError, NoEligibleNodeError
 from .fleet import View
-from .model import F64, I64, Evaluation, Pick, Policy, Request, Standing
+from .model import F64, I64, Evaluation, Mask, Pick, Policy, Request, Standing
 from .pickers import ArgmaxPicker
 from .protocols import ConfidenceModel, Filter, Picker, Rng, Scorer, WeightPolicy
 from .weights import JointWeight
@@ -63,20 +63,23 @@ class Profile:
     def evaluate(self, request: Request, view: View, rng: Rng) -> Evaluation:
         """Decide. NoEligibleNodeError when the filters leave nothing."""
         candidates, removed = self._filter(request, view)
-        candidates.weights = _clamped(np.array(self.weights.weights(request, candidates)))
-        scores = np.empty((len(self.scorers), len(candidates)))
-        for row, scorer in zip(scores, self.scorers, strict=True):
-            row[:] = scorer.score(request, candidates)
-        _clamped(scores)
+        values = np.empty((len(self.scorers) + 1, len(candidates)))
+        weights, scores = values[-1], values[:-1]
+        weights[:] = self.weights.weights(request, candidates)
+        candidates.weights = weights
+        for row, scorer in enumerate(self.scorers):
+            scores[row] = scorer.score(request, candidates)
+        # The only place where values are brought into [0, 1]; NaN becomes 0.
+        np.fmin(np.fmax(values, 0.0, out=values), 1.0, out=values)
         totals = self._weights @ scores
-        pick = self.picker.pick(totals, candidates.weights, rng)
+        pick = self.picker.pick(totals, weights, rng)
         margin = _margin(totals, pick)
         standing = Standing(margin, self._span, len(totals), pick.tie_count)
         return Evaluation(
             policy=self.policy,
             fleet=view.fleet_nodes,
             index=candidates.index,
-            weights=candidates.weights,
+            weights=weights,
             totals=totals,
             scores=scores,
             removed=removed,
@@ -96,11 +99,11 @@ class Profile:
         }
 
     def _filter(self, request: Request, view: View) -> tuple[View, Removed]:
-        alive: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+        alive: Mask | None = None
         removed: list[tuple[I64, str]] = []
         for plugin in self.filters:
             keep = plugin.keep(request, view)
-            if keep.all():
+            if keep is None:
                 continue
             gone = ~keep if alive is None else alive & ~keep
             if gone.any():
@@ -130,13 +133,6 @@ def _checked(scorers: Sequence[tuple[Scorer, float]]) -> F64:
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise ConfigurationError("scorer weights are finite, not negative, and not all 0")
     return weights
-
-
-def _clamped(values: F64) -> F64:
-    """Bring values into [0, 1] in place, NaN to 0; the only place where scores are clamped."""
-    np.fmax(values, 0.0, out=values)
-    np.fmin(values, 1.0, out=values)
-    return values
 
 
 def _margin(totals: F64, pick: Pick) -> float | None:

@@ -38,8 +38,8 @@ class Filter(Protocol):
 
     name: ClassVar[str]
 
-    def keep(self, request: Request, view: View) -> Mask:
-        """True for each node that stays, shape (n,)."""
+    def keep(self, request: Request, view: View) -> Mask | None:
+        """True for each node that stays, shape (n,); None when all stay."""
         ...
 
     def reason(self, request: Request) -> str:

@@ -67,7 +67,7 @@ def outcome_attributes(decision: Decision, outcome: Outcome) -> Attributes:
     if outcome.kind is not OutcomeKind.IGNORED:
         found[semconv.OUTCOME] = outcome.kind.value
     if outcome.latency_ms is not None:
-        found[semconv.OUTCOME_LATENCY_MS] = outcome.latency_ms
+        found[semconv.OUTCOME_LATENCY_MS] = float(outcome.latency_ms)
     return found | _arm(decision)
 
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..fleet import View
 from ..model import Mask, Request
 from ..protocols import Filter
@@ -16,11 +14,11 @@ class AcceleratorFilter:
 
     name: ClassVar[str] = "accelerator"
 
-    def keep(self, request: Request, view: View) -> Mask:
+    def keep(self, request: Request, view: View) -> Mask | None:
         """True where the accelerator is the wanted one."""
         wanted = request.accelerator
         if wanted is None:
-            return np.ones(len(view), np.bool_)
+            return None
         return view.mask((self.name, wanted), lambda node: node.accelerator == wanted)
 
     def reason(self, request: Request) -> str:

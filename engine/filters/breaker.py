@@ -14,14 +14,18 @@ class BreakerFilter:
 
     name: ClassVar[str] = "breaker"
 
-    def keep(self, request: Request, view: View) -> Mask:
+    def keep(self, request: Request, view: View) -> Mask | None:
         """True unless the breaker is open."""
-        is_open: Mask = view.signal("breaker_open") >= 0.5
-        return ~is_open
+        return view.derived(self.name, "breaker_open", _closed)
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""
         return "breaker open"
+
+
+def _closed(view: View) -> Mask | None:
+    is_open: Mask = view.signal("breaker_open") >= 0.5
+    return ~is_open if is_open.any() else None
 
 
 _: type[Filter] = BreakerFilter

@@ -14,14 +14,18 @@ class HealthFilter:
 
     name: ClassVar[str] = "health"
 
-    def keep(self, request: Request, view: View) -> Mask:
+    def keep(self, request: Request, view: View) -> Mask | None:
         """True unless the node said it is unhealthy."""
-        unhealthy: Mask = view.signal("healthy") < 0.5  # NaN, never reported, compares false
-        return ~unhealthy
+        return view.derived(self.name, "healthy", _healthy)
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""
         return "unhealthy"
+
+
+def _healthy(view: View) -> Mask | None:
+    unhealthy: Mask = view.signal("healthy") < 0.5  # NaN, never reported, compares false
+    return ~unhealthy if unhealthy.any() else None
 
 
 _: type[Filter] = HealthFilter

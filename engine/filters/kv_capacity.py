@@ -22,10 +22,10 @@ class KvCapacityFilter:
         if not 0 < self.limit <= 1:
             raise ConfigurationError("the limit of kv_capacity is a share above 0, up to 1")
 
-    def keep(self, request: Request, view: View) -> Mask:
+    def keep(self, request: Request, view: View) -> Mask | None:
         """True where the prompt fits, or nothing is known."""
         full: Mask = kv_after(request, view) > self.limit
-        return ~full
+        return ~full if full.any() else None
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""

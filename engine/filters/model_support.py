@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..fleet import View
 from ..model import Mask, Request
 from ..protocols import Filter
@@ -16,11 +14,11 @@ class ModelFilter:
 
     name: ClassVar[str] = "model"
 
-    def keep(self, request: Request, view: View) -> Mask:
+    def keep(self, request: Request, view: View) -> Mask | None:
         """True where the model is served."""
         model = request.model
         if model is None:
-            return np.ones(len(view), np.bool_)
+            return None
         return view.mask((self.name, model), lambda node: not node.models or model in node.models)
 
     def reason(self, request: Request) -> str:

@@ -7,12 +7,14 @@ from ..errors import ConfigurationError
 from ..fleet import View
 from ..model import Mask, Request
 from ..protocols import Filter
-from ..scorers.queue_depth import waiting
 
 
 @dataclass(frozen=True)
 class QueueCapacityFilter:
-    """Removes nodes on which ``limit`` requests or more wait, own dispatches included."""
+    """Removes nodes that report ``limit`` waiting requests or more.
+
+    Only the node's own word excludes it: dispatches whose outcome nobody reports must not.
+    """
 
     name: ClassVar[str] = "queue_capacity"
 
@@ -22,10 +24,13 @@ class QueueCapacityFilter:
         if not self.limit > 0:
             raise ConfigurationError("the limit of queue_capacity must be above 0")
 
-    def keep(self, request: Request, view: View) -> Mask:
-        """True while fewer than ``limit`` requests wait."""
-        has_room: Mask = waiting(view) < self.limit
-        return has_room
+    def keep(self, request: Request, view: View) -> Mask | None:
+        """True while fewer than ``limit`` requests are reported to wait, or none were."""
+        return view.derived((self.name, self.limit), "queue_depth", self._with_room)
+
+    def _with_room(self, view: View) -> Mask | None:
+        full: Mask = view.signal("queue_depth") >= self.limit
+        return ~full if full.any() else None
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""

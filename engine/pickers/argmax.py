@@ -7,7 +7,7 @@ import numpy as np
 
 from ..model import F64, Pick
 from ..protocols import Picker, Rng
-from .ties import tied_with
+from .ties import TOLERANCE, tied_with
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ArgmaxPicker:
     def pick(self, totals: F64, weights: F64, rng: Rng) -> Pick:
         """The best candidate; its propensity is 1 over the number of equals."""
         best = int(totals.argmax())
-        tied = np.flatnonzero(tied_with(totals, float(totals[best])))
+        tied = np.flatnonzero(totals >= totals[best] - TOLERANCE)
         ties = len(tied)
         if ties > 1:
             best = int(tied[int(rng.random() * ties)])

@@ -17,7 +17,7 @@ def kv_after(request: Request, view: View) -> F64:
     used = view.signal("kv_utilisation")
     if not request.tokens:
         return used
-    return used + request.tokens / view.kv_capacity()
+    return view.once("kv_after", lambda view: used + request.tokens / view.kv_capacity())
 
 
 @dataclass(frozen=True)

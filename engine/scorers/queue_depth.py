@@ -17,9 +17,13 @@ def waiting(view: View) -> F64:
     The last reported queue plus what was dispatched there since: decisions made on one and the same
     report must not all go to one node. Without a report, the requests in flight stand in for it.
     """
+    return view.once("waiting", _waiting)
+
+
+def _waiting(view: View) -> F64:
     reported = view.signal("queue_depth")
-    silent = np.isnan(reported)
-    return np.where(silent, view.signal("inflight"), reported + view.signal("dispatched"))
+    queued = reported + view.signal("dispatched")
+    return np.where(np.isnan(queued), view.signal("inflight"), queued)
 
 
 @dataclass(frozen=True)

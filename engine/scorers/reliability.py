@@ -26,11 +26,17 @@ class ReliabilityScorer:
 
     def score(self, request: Request, view: View) -> F64:
         """Score in [0, 1] per candidate; 1 where nothing is known."""
-        rate = view.filled("failure_rate", 0.0)
-        if not rate.any():
-            return np.ones(len(rate))
+        rate = view.derived(self.name, "failure_rate", _rate)
+        if rate is None:
+            return np.ones(len(view))
         score: F64 = 1.0 - rate * np.exp(-view.age_s("failure_rate") / self.forget_s)
         return score
+
+
+def _rate(view: View) -> F64 | None:
+    """Failure rate per candidate, None where nobody failed."""
+    rate = view.filled("failure_rate", 0.0)
+    return rate if rate.any() else None
 
 
 _: type[Scorer] = ReliabilityScorer

@@ -32,12 +32,14 @@ def relative_latency_weight(view: View, relax_s: float) -> F64:
     once and is avoided since would otherwise never be tried again.
     """
     weights = latency_weight(view.signal("latency_ms"))
-    unknown = np.isnan(weights)
-    if unknown.all():
-        return np.ones(len(weights))
-    mean = weights[~unknown].mean()
-    weights = np.where(unknown, mean, weights)
-    trust = np.exp(-view.age_s("latency_ms") / relax_s)
+    mean = weights.sum() / len(weights)
+    if np.isnan(mean):  # some have no sample yet
+        unknown = np.isnan(weights)
+        if unknown.all():
+            return np.ones(len(weights))
+        mean = weights[~unknown].mean()
+        weights = np.where(unknown, mean, weights)
+    trust = np.exp(view.age_s("latency_ms") * (-1.0 / relax_s))
     weights = mean + (weights - mean) * trust
     relative: F64 = weights / weights.max()
     return relative
