@@ -21,6 +21,7 @@ from storage.queries import Reader
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
+_LOG = logging.getLogger(__name__)
 _ASSETS: Final = Path(__file__).parent / "assets"
 _IN_HEAD: Final = "theme.js"  # must run before the first paint; Dash loads its assets at the end of <body>
 _INDEX: Final = """<!DOCTYPE html>
@@ -101,12 +102,19 @@ def _build_dash(server: FastAPI, version: str) -> Any:
         compress=True,
         suppress_callback_exceptions=True,
         add_log_handler=False,
+        on_error=_failed,
         use_pages=False,
         enable_mcp=False,
     )
     app.logger.setLevel(logging.WARNING)
-    app.layout = dmc.MantineProvider(html.Div(frame(), id="wb-root"), defaultColorScheme="dark")
+    app.layout = dmc.MantineProvider(html.Div(frame(), id="wb-root"), defaultColorScheme="auto")
     return app
+
+
+def _failed(error: Exception) -> None:
+    """Dash answers 500 without a word; the log must have the cause."""
+    _LOG.error("a callback failed", exc_info=error)
+    raise error
 
 
 def _settle(app: Any) -> None:

@@ -12,7 +12,14 @@
   } catch (error) {
     /* storage may be blocked; the defaults hold */
   }
-  if (asked === "dark" || asked === "light") theme = asked;
+  if (asked === "dark" || asked === "light") {
+    theme = asked;
+    try {
+      localStorage.setItem("mantine-color-scheme-value", theme); // Mantine would set its own back otherwise
+    } catch (error) {
+      /* as above */
+    }
+  }
   if (theme !== "dark" && theme !== "light") theme = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
   root.setAttribute("data-mantine-color-scheme", theme);
   root.dataset.zone = zone === "local" ? "local" : "UTC";

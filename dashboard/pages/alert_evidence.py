@@ -53,11 +53,18 @@ def headline(alert: AlertRow) -> str:
     return f"Weight drifted on {node}" if node else alert.rule
 
 
+def tone_of(alert: AlertRow) -> Tone:
+    """Amber for a warning, red for anything graver, green once it is over."""
+    if alert.state != "firing":
+        return "ok"
+    return "warn" if alert.labels.get("severity") in {"warning", "info"} else "crit"
+
+
 def evidence(alert: AlertRow, now: int) -> Any:
     """The alert's sentence, its labels and the way to the decisions it is about."""
     firing = alert.state == "firing"
     lasted = duration(max(0.0, ((alert.ends_unix_nano or now) - alert.starts_unix_nano) / NANO))
-    state = badge(f"firing {lasted}", "crit") if firing else badge(f"resolved after {lasted}", "ok")
+    state = badge(f"firing {lasted}", tone_of(alert)) if firing else badge(f"resolved after {lasted}", "ok")
     title = html.Div([html.H2(headline(alert)), state], className="row wrap")
     head = html.Div(
         [

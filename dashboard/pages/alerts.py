@@ -11,7 +11,7 @@ from dashboard.components.blocks import copy_button
 from dashboard.config import DashboardConfig
 from dashboard.format import NANO, count, duration
 from dashboard.page import MOUNT, NavEntry, Page, Visit
-from dashboard.pages.alert_evidence import RULE_SNIPPET, deliveries_panel, evidence, headline
+from dashboard.pages.alert_evidence import RULE_SNIPPET, deliveries_panel, evidence, headline, tone_of
 from dashboard.pages.snippets import coloured
 from dashboard.state import read
 from storage.errors import StoreUnavailableError
@@ -107,7 +107,7 @@ def panel_list(alerts: Sequence[AlertRow], chosen: int, view: str, now: int) -> 
 
 def _entry(alert: AlertRow, chosen: bool, view: str, now: int) -> Any:
     firing = alert.state == "firing"
-    tone = ("warn" if alert.labels.get("severity") in {"warning", "info"} else "crit") if firing else "ok"
+    tone = tone_of(alert)
     lasted = ((alert.ends_unix_nano or now) - alert.starts_unix_nano) / NANO
     policy = alert.labels.get("policy", "")
     return html.A(

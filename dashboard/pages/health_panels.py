@@ -64,7 +64,7 @@ def _accepted(sources: Sequence[SourceRow]) -> Any:
         "Accepted",
         rate(sum(s.rate for s in sources)),
         "spans/s",
-        note=f"{count(total)} in all, committed before the answer",
+        note=f"{count(total)} in all, each durable",
     )
 
 
@@ -144,12 +144,8 @@ def _store(store: StoreFigures) -> Any:
         return tile("Store", value, unit, note="no limit set")
     limit = " ".join(byte_size(store.limit_bytes))
     share = store.size_bytes / store.limit_bytes if store.limit_bytes else 0.0
-    note = (
-        f"{percent(share, 0)} full; the oldest go first"
-        if share < _FULL_STORE
-        else "full: the oldest are deleted"
-    )
-    return tile("Store", value, f"{unit} of {limit}", note=note)
+    note = f"{percent(share, 0)} of {limit}" if share < _FULL_STORE else f"of {limit}: the oldest are deleted"
+    return tile("Store", value, unit, note=note)
 
 
 def sources_panel(sources: Sequence[SourceRow], now: int) -> Any:
@@ -193,7 +189,7 @@ def _source_row(source: SourceRow, now: int) -> Any:
     seen = source.accepted + source.duplicated + rejected
     shares = [number / seen if seen else 0.0 for number in (rejected, source.duplicated, source.unmapped)]
     quiet_s = (now - source.last_seen_unix_nano) / NANO
-    name: list[Any] = [html.Span(source.source)]
+    name: list[Any] = [html.Span(source.source, className="ell", title=source.source)]
     recently = SILENT_AFTER_S <= quiet_s < _FORGOTTEN_AFTER_S
     if recently:
         name.append(badge(f"silent {duration(quiet_s)}", "warn", shape="wait"))
