@@ -75,6 +75,11 @@ class Collector:
         """``host:port`` of the HTTP server, once started."""
         return self._http.address
 
+    @property
+    def inflight_requests(self) -> int:
+        """Requests that are being read, decoded or stored."""
+        return self._admission.requests
+
     async def start(self) -> None:
         """Bind both ports and begin; raises ListenError, with nothing left running."""
         try:

@@ -65,7 +65,6 @@ class GrpcReceiver:
                 ("grpc.max_receive_message_length", self._config.request_limit + _FRAMING_BYTES),
                 ("grpc.per_message_decompression", 0),
                 ("grpc.compression_enabled_algorithms_bitset", _IDENTITY_AND_GZIP),
-                ("grpc.max_concurrent_streams", self._config.max_inflight_requests),
                 ("grpc.so_reuseport", 0),
             ]
         )
