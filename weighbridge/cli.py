@@ -53,17 +53,17 @@ _WEB = [
 ]
 _DEMO = [
     click.option(
-        "--nodes", "demo.nodes", type=int, metavar="N", help="Nodes in the simulated cluster [default: 64]."
+        "--nodes", "demo_nodes", type=int, metavar="N", help="Nodes in the simulated cluster [default: 64]."
     ),
     click.option(
-        "--speed", "demo.speed", type=float, metavar="X", help="Simulated seconds per second [default: 1]."
+        "--speed", "demo_speed", type=float, metavar="X", help="Simulated seconds per second [default: 1]."
     ),
     click.option(
-        "--rate", "demo.rate", type=float, metavar="N", help="Decisions per simulated second [default: 100]."
+        "--rate", "demo_rate", type=float, metavar="N", help="Decisions per simulated second [default: 100]."
     ),
     click.option(
         "--seed",
-        "demo.seed",
+        "demo_seed",
         type=int,
         metavar="N",
         help="Seed of everything random in the simulation [default: 7].",
@@ -83,7 +83,8 @@ def _options(*groups: list[Callable[[F], F]]) -> Callable[[F], F]:
 
 def _load(options: Mapping[str, Any]) -> Settings:
     """Settings from the options that were given. Ends the program with one line when they are wrong."""
-    flags = {k: v for k, v in options.items() if v is not None and k not in ("config", "supervised")}
+    given = {k: v for k, v in options.items() if v is not None and k not in ("config", "supervised")}
+    flags = {k.replace("demo_", "demo."): v for k, v in given.items()}
     return load(flags, options.get("config"))
 
 

@@ -42,11 +42,13 @@ def run_collect(settings: Settings, *, supervised: bool, say: Say) -> int:
 
 async def _collect(settings: Settings, database: Database, say: Say, stop: asyncio.Event) -> None:
     control = Control(database, time.time_ns)
+    alerts = alert_service(settings, Reader(database), control, time.time_ns, random.Random())  # noqa: S311 - jitter
     started = time.time_ns()
 
     def heartbeat(figures: Mapping[str, float]) -> None:
+        told = {**figures, **alerts.figures()}
         control.heartbeat(
-            ProcessRow("collect", socket.gethostname(), __version__, started, time.time_ns(), dict(figures))
+            ProcessRow("collect", socket.gethostname(), __version__, started, time.time_ns(), told)
         )
 
     collector = Collector(
@@ -55,7 +57,7 @@ async def _collect(settings: Settings, database: Database, say: Say, stop: async
     async with AsyncExitStack() as stack:
         await _start(collector, settings)
         stack.push_async_callback(collector.stop, _DRAIN_S)
-        for side in (_retain(settings, database, stop), _alert(settings, database, control, stop)):
+        for side in (_retain(settings, database, stop), alerts.run(stop)):
             stack.push_async_callback(_end, asyncio.create_task(side))
         say(f"otlp-grpc listening on {collector.grpc_address}")
         say(f"otlp-http listening on {collector.http_address}")
@@ -85,11 +87,6 @@ async def _retain(settings: Settings, database: Database, stop: asyncio.Event) -
         except StorageError as error:
             _logger.warning("retention did not run: %s", error)
         await _pause(stop, limits.interval)
-
-
-async def _alert(settings: Settings, database: Database, control: Control, stop: asyncio.Event) -> None:
-    reader = Reader(database)
-    await alert_service(settings, reader, control, time.time_ns, random.Random()).run(stop)  # noqa: S311 - jitter
 
 
 async def _pause(stop: asyncio.Event, seconds: float) -> None:
