@@ -16,6 +16,8 @@ from storage.tables import decision, decision_detail, outcome, resource, span, w
 
 MAX_INTEGER = 2**63 - 1
 
+_TOLD = outcome.c.decision_key == func.coalesce(decision.c.decision_key, span.c.key)
+
 _HEX = re.compile(r"[0-9a-fA-F]{8,32}")  # shorter ones are more likely a part of a name
 
 
@@ -49,7 +51,7 @@ def one(connection: Connection, trace_id: bytes, span_id: bytes) -> DecisionDeta
         _wide()
         .add_columns(span.c.attributes, decision_detail.c.body)
         .outerjoin(decision_detail, decision_detail.c.id == decision.c.id)
-        .where(span.c.trace_id == trace_id, span.c.span_id == span_id)
+        .where(span.c.key == trace_id + span_id)
     )
     row = connection.execute(chosen).one_or_none()
     if row is None:
@@ -64,8 +66,8 @@ def matching(connection: Connection, query: DecisionQuery) -> Select[int]:
     if query.text and query.text.strip():
         chosen = chosen.where(_text_condition(connection, query.text.strip()))
     if query.outcome is not None:
-        told = outcome.c.decision_key == decision.c.decision_key
-        chosen = chosen.join(outcome, told).where(outcome.c.outcome == query.outcome)
+        chosen = chosen.join(span, span.c.id == decision.c.id).join(outcome, _TOLD)
+        chosen = chosen.where(outcome.c.outcome == query.outcome)
     return chosen
 
 
@@ -101,8 +103,8 @@ def _text_condition(connection: Connection, text: str) -> ColumnElement[bool]:
     Names are looked up among the weight series, of which there are few: every decision has one.
     """
     if _HEX.fullmatch(text):
-        low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
-        traces = select(span.c.id).where(span.c.trace_id.between(low, high))
+        low, high = bytes.fromhex(text.ljust(48, "0")), bytes.fromhex(text.ljust(48, "f"))
+        traces = select(span.c.id).where(span.c.key.between(low, high))
         if connection.execute(traces.limit(1)).first() is not None:
             return decision.c.id.in_(traces)
     nodes, policies = (
@@ -124,15 +126,14 @@ def _joined() -> FromClause:
     return (
         decision.join(span, span.c.id == decision.c.id)
         .join(resource, resource.c.id == decision.c.resource_id)
-        .outerjoin(outcome, outcome.c.decision_key == decision.c.decision_key)
+        .outerjoin(outcome, _TOLD)
     )
 
 
 def _wide() -> Select[*tuple[Any, ...]]:
     return select(
         decision,
-        span.c.trace_id,
-        span.c.span_id,
+        span.c.key,
         span.c.start_unix_nano,
         span.c.adjusted_count,
         resource.c.service,
@@ -143,10 +144,11 @@ def _wide() -> Select[*tuple[Any, ...]]:
 
 
 def _row(row: Row[*tuple[Any, ...]]) -> DecisionRow:
+    trace_id, span_id = ids.hex_pair(row.key)
     return DecisionRow(
-        trace_id=row.trace_id.hex(),
-        span_id=row.span_id.hex(),
-        decision_id=ids.decision_id(row.decision_key, row.trace_id, row.span_id),
+        trace_id=trace_id,
+        span_id=span_id,
+        decision_id=ids.decision_id(row.decision_key, row.key),
         time_unix_nano=row.time_unix_nano,
         duration_nano=row.time_unix_nano - row.start_unix_nano,
         service=row.service,

@@ -1,11 +1,13 @@
-"""Turns batches into rows for the driver; touches no database.
+"""Turns batches into columns for the driver; touches no database.
 
-A batch is prepared before the write lock is taken; ids come in afterwards. Everything is columns until
-``zip`` makes the tuples the driver binds, since per-row Python is what a durable write mostly costs.
+A batch is prepared before the write lock is taken; ids come in afterwards. Values stay columns until
+``zip`` makes the tuples the driver binds, and a column that is the same literal for the whole batch is not
+bound at all: per-row Python is what a durable write mostly costs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import repeat
 from math import isnan
 from typing import Any
@@ -13,57 +15,67 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from storage import detail
-from storage.records import AdaptedBatch, SpanBatch, Strings
+from storage import detail, ids
+from storage.records import AdaptedBatch, Strings
 
 Row = tuple[Any, ...]
 
-_NO_PARENT = bytes(8)
+_NO_PARENT = bytes(ids.SPAN_BYTES)
+
+
+class Constant(Enum):
+    """What a whole column can be, as SQL."""
+
+    NULL = "NULL"
+    FALSE = "0"
+    NO_TEXT = "''"
+    NO_BYTES = "x''"
+
+
+Values = Iterable[Any] | Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One batch with what can be computed before its ids are known."""
+    """One batch with what can be computed before its ids are known. ``keys`` are trace id + span id."""
 
     batch: AdaptedBatch
-    trace_ids: list[bytes]
-    span_ids: list[bytes]
+    keys: list[bytes]
     end_unix_nano: list[int]
     resource_index: list[int]
-    adjusted: Sequence[float | None]
+    adjusted: list[float] | None  # None: unknown for all
     attributes: Sequence[bytes]
     details: dict[int, bytes]  # by position among the decisions
 
     def __len__(self) -> int:
-        return len(self.trace_ids)
+        return len(self.keys)
 
 
 def prepare(batch: AdaptedBatch) -> Prepared:
     """Encode what does not depend on the store."""
     spans = batch.spans
     details = {k: detail.pack(d) for k, d in enumerate(batch.decisions.detail) if d is not None}
+    adjusted = spans.adjusted_count
     return Prepared(
         batch=batch,
-        trace_ids=_cut(spans.trace_id, 16),
-        span_ids=_cut(spans.span_id, 8),
+        keys=_cut(np.concatenate([spans.trace_id, spans.span_id], axis=1)),
         end_unix_nano=spans.end_unix_nano.tolist(),
         resource_index=spans.resource_index.tolist(),
-        adjusted=_known(spans.adjusted_count),
+        adjusted=None if bool(np.isnan(adjusted).all()) else adjusted.tolist(),
         attributes=_attributes(batch, {batch.decisions.span_index[k] for k in details}),
         details=details,
     )
 
 
-def span_rows(
+def span_columns(
     prepared: Prepared, first_id: int, resource_ids: Sequence[int], scope_ids: Sequence[int], received: int
-) -> Iterator[Row]:
-    """Rows of the span table; span i has the id ``first_id + i``."""
+) -> list[Values]:
+    """Columns of the span table in its order; span i has the id ``first_id + i``."""
     spans = prepared.batch.spans
-    return zip(
+    return [
         range(first_id, first_id + len(prepared)),
-        prepared.trace_ids,
-        prepared.span_ids,
-        _parents(spans),
+        prepared.keys,
+        _parents(spans.parent_span_id),
         spans.name.to_list(),
         spans.kind.tolist(),
         spans.start_unix_nano.tolist(),
@@ -73,70 +85,74 @@ def span_rows(
         spans.status_code.tolist(),
         _texts(spans.status_message),
         _texts(spans.trace_state),
-        prepared.adjusted,
-        spans.flagged.tolist(),
+        Constant.NULL if prepared.adjusted is None else [None if isnan(v) else v for v in prepared.adjusted],
+        spans.flagged.tolist() if bool(spans.flagged.any()) else Constant.FALSE,
         repeat(received),
         prepared.attributes,
         _blobs(spans.events),
         _blobs(spans.links),
-        strict=False,  # repeat() never ends; the ids tell the length
-    )
+    ]
 
 
-def decision_rows(prepared: Prepared, first_id: int, resource_ids: Sequence[int]) -> Iterator[Row]:
-    """Rows of the decision table; a decision has the id of its span."""
+def decision_columns(prepared: Prepared, first_id: int, resource_ids: Sequence[int]) -> list[Values]:
+    """Columns of the decision table in its order; a decision has the id of its span."""
     columns = prepared.batch.decisions
-    at = columns.span_index
-    return zip(
+    at, keys = columns.span_index, prepared.keys
+    return [
         [first_id + i for i in at],
-        columns.decision_key,
+        _optional([None if key == keys[i] else key for key, i in zip(columns.decision_key, at, strict=True)]),
         map(prepared.end_unix_nano.__getitem__, at),
         [resource_ids[prepared.resource_index[i]] for i in at],
         columns.policy,
-        columns.policy_version,
-        columns.policy_fingerprint,
+        _optional(columns.policy_version),
+        _optional(columns.policy_fingerprint),
         columns.node,
         columns.weight,
-        columns.confidence,
-        columns.strategy,
-        columns.reason,
-        columns.candidates_total,
-        columns.margin,
-        columns.tie_count,
-        columns.propensity,
-        columns.signal_age_ms,
-        columns.tenant,
-        columns.model,
-        columns.experiment,
-        columns.variant,
-        columns.inferred,
-        strict=True,
-    )
+        _optional(columns.confidence),
+        _optional(columns.strategy),
+        _optional(columns.reason),
+        _optional(columns.candidates_total),
+        _optional(columns.margin),
+        _optional(columns.tie_count),
+        _optional(columns.propensity),
+        _optional(columns.signal_age_ms),
+        _optional(columns.tenant),
+        _optional(columns.model),
+        _optional(columns.experiment),
+        _optional(columns.variant),
+        columns.inferred if True in columns.inferred else Constant.FALSE,
+    ]
 
 
-def _cut(ids: npt.NDArray[np.uint8], size: int) -> list[bytes]:
-    data = np.ascontiguousarray(ids).tobytes()
+def rows_of(columns: Iterable[Values]) -> Iterator[Row]:
+    """Rows of the columns that are not constant."""
+    return zip(*(values for values in columns if not isinstance(values, Constant)), strict=False)
+
+
+def _cut(table: npt.NDArray[np.uint8]) -> list[bytes]:
+    """Each row's bytes."""
+    size, data = table.shape[1], np.ascontiguousarray(table).tobytes()
     return [data[i : i + size] for i in range(0, len(data), size)]
 
 
-def _known(values: npt.NDArray[np.float64]) -> list[float | None]:
-    if bool(np.isnan(values).all()):
-        return [None] * len(values)
-    return [None if isnan(v) else v for v in values.tolist()]
+def _parents(parent_ids: npt.NDArray[np.uint8]) -> Values:
+    if not parent_ids.any():
+        return Constant.NULL
+    return [None if parent == _NO_PARENT else parent for parent in _cut(parent_ids)]
 
 
-def _parents(spans: SpanBatch) -> Iterable[bytes | None]:
-    if not spans.parent_span_id.any():
-        return repeat(None)
-    return [None if p == _NO_PARENT else p for p in _cut(spans.parent_span_id, 8)]
+def _optional(values: list[Any]) -> Values:
+    # The first tells most columns apart; count() only compares identities when all are None.
+    none = values and values[0] is None and values.count(None) == len(values)
+    return Constant.NULL if none else values
 
 
-def _texts(column: Strings) -> Iterable[str]:
-    return column.to_list() if column.data else repeat("")
+def _texts(column: Strings) -> Values:
+    return column.to_list() if column.data else Constant.NO_TEXT
 
 
-def _blobs(column: Strings) -> Iterable[bytes]:
-    return column.to_bytes() if column.data else repeat(b"")
+def _blobs(column: Strings) -> Values:
+    return column.to_bytes() if column.data else Constant.NO_BYTES
 
 
 def _attributes(batch: AdaptedBatch, detailed: set[int]) -> Sequence[bytes]:

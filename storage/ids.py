@@ -13,14 +13,24 @@ def from_hex(text: str, size: int) -> bytes:
     return bytes.fromhex(text)
 
 
-def decision_id(key: bytes, trace_id: bytes, span_id: bytes) -> str:
-    """The decision id that a decision key stands for."""
-    if key == trace_id + span_id:
-        return f"{trace_id.hex()}/{span_id.hex()}"
+def of_trace(trace_id: bytes) -> tuple[bytes, bytes]:
+    """First and last key a span of the trace can have."""
+    return trace_id + bytes(SPAN_BYTES), trace_id + b"\xff" * SPAN_BYTES
+
+
+def hex_pair(key: bytes) -> tuple[str, str]:
+    """Trace id and span id of a span's key, in hex."""
+    return key[:TRACE_BYTES].hex(), key[TRACE_BYTES:].hex()
+
+
+def decision_id(decision_key: bytes | None, span_key: bytes) -> str:
+    """The decision id that a decision key stands for; None stands for the span's own."""
+    if decision_key is None:
+        return "/".join(hex_pair(span_key))
     try:
-        return key.decode()
+        return decision_key.decode()
     except UnicodeDecodeError:
-        return f"{key[:TRACE_BYTES].hex()}/{key[TRACE_BYTES:].hex()}"
+        return "/".join(hex_pair(decision_key))
 
 
 def cursor_of(time_unix_nano: int, number: int) -> str:

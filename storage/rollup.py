@@ -7,8 +7,8 @@ weight stands, else the one it has as a candidate.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import dataclass, field
+from math import inf, isfinite, nan
 
 from storage.encoding import Prepared, Row
 from storage.records import CandidateDetail
@@ -28,9 +28,9 @@ class _Second:
     unadjusted: int = 0
     observations: int = 0
     weight_sum: float = 0.0
-    weight_min: float | None = None
-    weight_max: float | None = None
-    weight_last: float | None = None
+    weight_min: float = inf
+    weight_max: float = -inf
+    weight_last: float = nan
     last_unix_nano: int = 0
     confidence_sum: float = 0.0
     confidences: int = 0
@@ -38,47 +38,36 @@ class _Second:
     def observe(self, weight: float, time: int) -> None:
         self.observations += 1
         self.weight_sum += weight
-        if self.weight_min is None or weight < self.weight_min:
+        if weight < self.weight_min:  # noqa: PLR1730 - min() costs four times as much, once per mention
             self.weight_min = weight
-        if self.weight_max is None or weight > self.weight_max:
+        if weight > self.weight_max:  # noqa: PLR1730
             self.weight_max = weight
         if time >= self.last_unix_nano:
-            self.weight_last, self.last_unix_nano = weight, time
+            self.weight_last = weight
+            self.last_unix_nano = time
+
+    def choose(self, adjusted: float, confidence: float | None) -> None:
+        self.chosen += 1
+        if isfinite(adjusted):
+            self.adjusted += adjusted
+        else:
+            self.unadjusted += 1
+        if confidence is not None:
+            self.confidence_sum += confidence
+            self.confidences += 1
 
     def row(self) -> Row:
+        weights = (self.weight_min, self.weight_max, self.weight_last) if self.observations else (None,) * 3
         return (
             self.chosen,
             self.adjusted,
             self.unadjusted,
             self.observations,
             self.weight_sum,
-            self.weight_min,
-            self.weight_max,
-            self.weight_last,
+            *weights,
             self.last_unix_nano,
             self.confidence_sum,
             self.confidences,
-        )
-
-
-@dataclass(slots=True)
-class _Newest:
-    time: int
-    weight: float | None
-    detail: CandidateDetail | None
-    position: int  # among the candidates
-
-    def scores(self) -> tuple[float | None, str, str]:
-        """Total score, scores by scorer and scorer weights (JSON objects)."""
-        found = self.detail
-        if found is None or self.position < 0:
-            return None, "{}", "{}"
-        score = found.scores[self.position] if self.position < len(found.scores) else None
-        row = found.scorer_scores[self.position] if self.position < len(found.scorer_scores) else ()
-        return (
-            score if score is not None and isfinite(score) else None,
-            _object(found.scorer_names, row),
-            _object(found.scorer_names, found.scorer_weights),
         )
 
 
@@ -106,26 +95,42 @@ class _Arm:
         )
 
 
+_Newest = tuple[int, float | None, CandidateDetail | None, int]
+"""Time, weight, the detail that said so and the place among its candidates (-1: not listed)."""
+
+
+@dataclass(slots=True)
 class RollUp:
     """Collects one write's decisions and outcomes; then gives rows to upsert."""
 
-    def __init__(self) -> None:
-        self._seconds: dict[tuple[int, SeriesKey], _Second] = {}
-        self._newest: dict[SeriesKey, _Newest] = {}
-        self._arms: dict[tuple[str, str, int], _Arm] = {}
+    _seconds: dict[int, dict[SeriesKey, _Second]] = field(default_factory=dict)
+    _newest: dict[SeriesKey, _Newest] = field(default_factory=dict)
+    _arms: dict[tuple[str, str, int], _Arm] = field(default_factory=dict)
 
     def add_decisions(self, prepared: Prepared, positions: Iterable[int]) -> None:
         """Count the decisions at these positions of the batch."""
-        columns = prepared.batch.decisions
+        columns, times, adjusted = prepared.batch.decisions, prepared.end_unix_nano, prepared.adjusted
         services = [resource.service for resource in prepared.batch.spans.resources]
         for k in positions:
             i = columns.span_index[k]
-            time = prepared.end_unix_nano[i]
+            time, detail, weight = times[i], columns.detail[k], columns.weight[k]
             series = (services[prepared.resource_index[i]], columns.policy[k], columns.node[k])
-            weight = columns.weight[k]
-            weight = weight if weight is not None and isfinite(weight) else None
-            self._mention(series, time, weight, columns.detail[k])
-            self._choose(series, time, prepared.adjusted[i], columns.confidence[k])
+            tallies = self._of_second(time)
+            tally = tallies.get(series)
+            if tally is None:
+                tally = tallies[series] = _Second()
+            tally.choose(nan if adjusted is None else adjusted[i], columns.confidence[k])
+            if weight is None or not isfinite(weight):
+                weight = None
+            if detail is not None:
+                self._mention_all(series, time, weight, detail, tallies)
+            elif weight is not None:
+                tally.observe(weight, time)
+                newest = self._newest.get(series)
+                if newest is None or time >= newest[0] or newest[1] is None:
+                    self._newest[series] = (time, weight, None, -1)
+            if series not in self._newest:
+                self._newest[series] = (time, None, None, -1)
             experiment, variant = columns.experiment[k], columns.variant[k]
             if experiment is not None and variant is not None:
                 self._arm(experiment, variant, time).exposures += 1
@@ -152,63 +157,56 @@ class RollUp:
 
     def second_rows(self, ids: dict[SeriesKey, int]) -> list[Row]:
         """Rows of the 1 s roll-up."""
-        return [(second, ids[key], *tally.row()) for (second, key), tally in self._seconds.items()]
+        return [
+            (second, ids[key], *tally.row())
+            for second, tallies in self._seconds.items()
+            for key, tally in tallies.items()
+        ]
 
     def series_rows(self, ids: dict[SeriesKey, int], change: int, received: int) -> list[Row]:
         """Rows of the newest weights, with change numbers from ``change + 1``."""
         return [
-            (ids[key], *key, newest.weight, *newest.scores(), newest.time, number, received, False)
-            for number, (key, newest) in enumerate(self._newest.items(), change + 1)
+            (ids[key], *key, weight, *_scores(detail, position), time, number, received, False)
+            for number, (key, (time, weight, detail, position)) in enumerate(self._newest.items(), change + 1)
         ]
 
     def experiment_rows(self) -> list[Row]:
         """Rows of the experiment roll-up."""
         return [(*key, *arm.row()) for key, arm in self._arms.items()]
 
-    def _choose(self, series: SeriesKey, time: int, adjusted: float | None, confidence: float | None) -> None:
-        tally = self._second(time // NANO, series)
-        tally.chosen += 1
-        if adjusted is None:
-            tally.unadjusted += 1
-        else:
-            tally.adjusted += adjusted
-        if confidence is not None:
-            tally.confidence_sum += confidence
-            tally.confidences += 1
-        if series not in self._newest:
-            self._newest[series] = _Newest(time, None, None, -1)
-
-    def _mention(
-        self, chosen: SeriesKey, time: int, weight: float | None, detail: CandidateDetail | None
+    def _mention_all(
+        self,
+        chosen: SeriesKey,
+        time: int,
+        weight: float | None,
+        detail: CandidateDetail,
+        tallies: dict[SeriesKey, _Second],
     ) -> None:
         service, policy, node = chosen
-        listed = False
-        if detail is not None:
-            for position, (name, said) in enumerate(zip(detail.candidates, detail.weights, strict=False)):
-                series, value = (service, policy, name), said
-                if name == node:
-                    listed = True
-                    value = said if weight is None else weight
-                if isfinite(value):
-                    self._observe(series, time, value, detail, position)
-        if not listed and weight is not None:
-            position = _position(detail, node)
-            self._observe(chosen, time, weight, detail, position)
+        mentions = list(zip(range(len(detail.weights)), detail.candidates, detail.weights, strict=False))
+        if weight is not None:
+            mentions = [(place, name, weight if name == node else said) for place, name, said in mentions]
+            if node not in detail.candidates[: len(mentions)]:
+                place = detail.candidates.index(node) if node in detail.candidates else -1
+                mentions.append((place, node, weight))
+        for place, name, said in mentions:
+            if not isfinite(said):
+                continue
+            series = (service, policy, name)
+            tally = tallies.get(series)
+            if tally is None:
+                tally = tallies[series] = _Second()
+            tally.observe(said, time)
+            newest = self._newest.get(series)
+            if newest is None or time >= newest[0] or newest[1] is None:
+                self._newest[series] = (time, said, detail, place)
 
-    def _observe(
-        self, series: SeriesKey, time: int, weight: float, detail: CandidateDetail | None, position: int
-    ) -> None:
-        self._second(time // NANO, series).observe(weight, time)
-        newest = self._newest.get(series)
-        if newest is None or newest.weight is None or time >= newest.time:
-            self._newest[series] = _Newest(time, weight, detail, position)
-
-    def _second(self, second: int, series: SeriesKey) -> _Second:
-        key = (second, series)
-        tally = self._seconds.get(key)
-        if tally is None:
-            tally = self._seconds[key] = _Second()
-        return tally
+    def _of_second(self, time: int) -> dict[SeriesKey, _Second]:
+        second = time // NANO
+        tallies = self._seconds.get(second)
+        if tallies is None:
+            tallies = self._seconds[second] = {}
+        return tallies
 
     def _arm(self, experiment: str, variant: str, time: int) -> _Arm:
         key = (experiment, variant, time // MINUTE)
@@ -220,11 +218,17 @@ class RollUp:
         return arm
 
 
-def _position(detail: CandidateDetail | None, node: str) -> int:
-    """Where the node stands among candidates that came without weights, -1 when it does not."""
-    if detail is None or node not in detail.candidates:
-        return -1
-    return detail.candidates.index(node)
+def _scores(detail: CandidateDetail | None, position: int) -> tuple[float | None, str, str]:
+    """Total score, scores by scorer and scorer weights (JSON objects) of one candidate."""
+    if detail is None or position < 0:
+        return None, "{}", "{}"
+    score = detail.scores[position] if position < len(detail.scores) else nan
+    row = detail.scorer_scores[position] if position < len(detail.scorer_scores) else ()
+    return (
+        score if isfinite(score) else None,
+        _object(detail.scorer_names, row),
+        _object(detail.scorer_names, detail.scorer_weights),
+    )
 
 
 def _object(names: Sequence[str], values: Sequence[float]) -> str:

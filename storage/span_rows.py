@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from storage import detail
+from storage import detail, ids
 from storage.records import SpanRow, Trace
 from storage.tables import decision, decision_detail, resource, scope, span
 
 
 def trace(connection: Connection, trace_id: bytes, limit: int) -> Trace | None:
     """Spans of one trace by start, the first ``limit`` of them."""
-    mine = span.c.trace_id == trace_id
+    mine = span.c.key.between(*ids.of_trace(trace_id))
     total = connection.execute(select(func.count()).select_from(span).where(mine)).scalar_one()
     if total == 0:
         return None
@@ -49,9 +49,10 @@ def _array(body: bytes) -> tuple[Mapping[str, Any], ...]:
 
 
 def _row(row: Row[*tuple[Any, ...]]) -> SpanRow:
+    trace_id, span_id = ids.hex_pair(row.key)
     return SpanRow(
-        trace_id=row.trace_id.hex(),
-        span_id=row.span_id.hex(),
+        trace_id=trace_id,
+        span_id=span_id,
         parent_span_id=row.parent_span_id.hex() if row.parent_span_id else None,
         name=row.name,
         kind=row.kind,

@@ -3,6 +3,8 @@
 They are kept together because another database needs its own: everything else is SQLAlchemy Core.
 """
 
+from functools import lru_cache
+
 from sqlalchemy import Table
 
 from storage import tables
@@ -13,8 +15,6 @@ def _insert(table: Table) -> str:
     return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - our own names
 
 
-INSERT_SPAN = _insert(tables.span)
-INSERT_DECISION = _insert(tables.decision)
 INSERT_DETAIL = _insert(tables.decision_detail)
 INSERT_OUTCOME = _insert(tables.outcome)
 INSERT_RESOURCE = _insert(tables.resource)
@@ -88,12 +88,18 @@ ON CONFLICT (slot, source) DO UPDATE SET accepted = accepted + excluded.accepted
 
 
 def find_spans(count: int) -> str:
-    """Which of ``count`` (trace id, span id) pairs are stored."""
-    pairs = ", ".join(["(?, ?)"] * count)
-    return f"SELECT trace_id, span_id FROM span WHERE (trace_id, span_id) IN (VALUES {pairs})"  # noqa: S608 - marks only
+    """Which of ``count`` span keys are stored."""
+    return f"SELECT key FROM span WHERE key IN ({', '.join('?' * count)})"  # noqa: S608 - marks only
 
 
 def find_outcomes(count: int) -> str:
     """Which of ``count`` decision keys have an outcome."""
-    marks = ", ".join("?" * count)
-    return f"SELECT decision_key FROM outcome WHERE decision_key IN ({marks})"  # noqa: S608 - marks only
+    return f"SELECT decision_key FROM outcome WHERE decision_key IN ({', '.join('?' * count)})"  # noqa: S608 - marks only
+
+
+@lru_cache(maxsize=256)
+def insert_into(table: Table, constants: tuple[str | None, ...]) -> str:
+    """An insert whose columns with a constant are written out: binding a value costs more than a literal."""
+    names = ", ".join(column.name for column in table.columns)
+    values = ", ".join("?" if constant is None else constant for constant in constants)
+    return f"INSERT INTO {table.name} ({names}) VALUES ({values})"  # noqa: S608 - our own names and literals

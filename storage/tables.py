@@ -74,8 +74,7 @@ span = Table(
     "span",
     metadata,
     _id(),
-    Column("trace_id", LargeBinary, nullable=False),
-    Column("span_id", LargeBinary, nullable=False),
+    Column("key", LargeBinary, nullable=False),
     Column("parent_span_id", LargeBinary),
     Column("name", Text, nullable=False),
     Column("kind", Integer, nullable=False),
@@ -92,14 +91,15 @@ span = Table(
     Column("attributes", LargeBinary, nullable=False),
     Column("events", LargeBinary, nullable=False),
     Column("links", LargeBinary, nullable=False),
-    UniqueConstraint("trace_id", "span_id"),
+    UniqueConstraint("key"),
 )
+"""``key`` is the trace id and the span id, 24 bytes in all: one index finds a span and a whole trace."""
 
 decision = Table(
     "decision",
     metadata,
     _id(),
-    Column("decision_key", LargeBinary, nullable=False),
+    Column("decision_key", LargeBinary),
     Column("time_unix_nano", BigInteger, nullable=False),
     Column("resource_id", Id, nullable=False),
     Column("policy", Text, nullable=False),
@@ -120,9 +120,10 @@ decision = Table(
     Column("experiment", Text),
     Column("variant", Text),
     Column("inferred", Boolean, nullable=False),
-    Index(None, "time_unix_nano"),
-    Index(None, "node", "time_unix_nano"),
+    Index(None, "time_unix_nano", "node"),
 )
+"""``decision_key`` is null where it is the key of the span. The index grows at its end, which is cheap;
+a list of one node's decisions walks it from the newest and skips the others without reading their rows."""
 
 decision_detail = Table("decision_detail", metadata, _id(), Column("body", LargeBinary, nullable=False))
 """Candidates of a decision: JSON, compressed; apart from ``decision`` so that lists stay narrow."""

@@ -9,17 +9,16 @@ its decision, detail and outcome share it. Duplicates leave gaps.
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, select
 from sqlalchemy.exc import IntegrityError
 
-from storage import statements
+from storage import statements, tables
 from storage.database import Database
-from storage.encoding import Prepared, Row, decision_rows, prepare, span_rows
+from storage.encoding import Constant, Prepared, Row, Values, decision_columns, prepare, rows_of, span_columns
 from storage.names import Names
 from storage.records import AdaptedBatch, WriteResult
 from storage.repair import UNBINDABLE, repaired
 from storage.rollup import RollUp
-from storage.tables import counter
 
 _LOOKUP = 400
 """Keys in one lookup statement."""
@@ -68,7 +67,7 @@ class Writer:
     def _store(
         self, connection: Connection, prepared: list[Prepared], masks: Sequence[Mask | None]
     ) -> list[WriteResult]:
-        counters = dict(connection.execute(select(counter.c.name, counter.c.value)).all())
+        counters = dict(connection.execute(select(tables.counter.c.name, tables.counter.c.value)).all())
         self._names.begin(counters["generation"], counters["name"])
         received = self._clock()
         rollup, told, results = RollUp(), dict[bytes, Row](), []
@@ -101,12 +100,11 @@ class Writer:
         spans, decisions = part.batch.spans, part.batch.decisions
         resource_ids = self._names.resources(connection, spans.resources, received)
         scope_ids = self._names.scopes(connection, spans.scopes, received)
-        rows = span_rows(part, first_id, resource_ids, scope_ids, received)
-        inserted = _insert(connection, statements.INSERT_SPAN, rows, mask)
+        columns = span_columns(part, first_id, resource_ids, scope_ids, received)
+        inserted = _insert_columns(connection, tables.span, columns, mask)
         new = None if mask is None else [mask[i] for i in decisions.span_index]
-        made = _insert(
-            connection, statements.INSERT_DECISION, decision_rows(part, first_id, resource_ids), new
-        )
+        columns = decision_columns(part, first_id, resource_ids)
+        made = _insert_columns(connection, tables.decision, columns, new)
         positions = range(len(decisions)) if new is None else list(compress(range(len(decisions)), new))
         details = [
             (first_id + decisions.span_index[k], part.details[k]) for k in positions if k in part.details
@@ -124,6 +122,11 @@ class Writer:
         return change + len(keys)
 
 
+def _insert_columns(connection: Connection, table: Table, columns: list[Values], mask: Mask | None) -> int:
+    constants = tuple(values.value if isinstance(values, Constant) else None for values in columns)
+    return _insert(connection, statements.insert_into(table, constants), rows_of(columns), mask)
+
+
 def _insert(connection: Connection, statement: str, rows: Iterator[Row], mask: Mask | None) -> int:
     chosen = list(rows) if mask is None else list(compress(rows, mask))
     if chosen:
@@ -133,17 +136,13 @@ def _insert(connection: Connection, statement: str, rows: Iterator[Row], mask: M
 
 def _unknown(connection: Connection, prepared: list[Prepared]) -> Iterator[Mask]:
     """Of each batch, which spans are neither stored nor a repeat of one before it."""
-    seen: set[tuple[bytes, bytes]] = set()
+    seen: set[bytes] = set()
     for part in prepared:
-        keys = list(zip(part.trace_ids, part.span_ids, strict=True))
-        for start in range(0, len(keys), _LOOKUP):
-            asked = keys[start : start + _LOOKUP]
-            found = connection.exec_driver_sql(
-                statements.find_spans(len(asked)), tuple(i for key in asked for i in key)
-            )
-            seen.update((row[0], row[1]) for row in found)
+        for start in range(0, len(part), _LOOKUP):
+            asked = tuple(part.keys[start : start + _LOOKUP])
+            seen.update(connection.exec_driver_sql(statements.find_spans(len(asked)), asked).scalars())
         mask = []
-        for key in keys:
+        for key in part.keys:
             mask.append(key not in seen)
             seen.add(key)
         yield mask

@@ -38,7 +38,7 @@ def upgrade() -> None:
     op.create_table(
         "decision",
         sa.Column("id", Id, autoincrement=False, nullable=False),
-        sa.Column("decision_key", sa.LargeBinary(), nullable=False),
+        sa.Column("decision_key", sa.LargeBinary(), nullable=True),
         sa.Column("time_unix_nano", sa.BigInteger(), nullable=False),
         sa.Column("resource_id", Id, nullable=False),
         sa.Column("policy", sa.Text(), nullable=False),
@@ -61,8 +61,7 @@ def upgrade() -> None:
         sa.Column("inferred", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_decision")),
     )
-    op.create_index(op.f("ix_decision_node_time_unix_nano"), "decision", ["node", "time_unix_nano"])
-    op.create_index(op.f("ix_decision_time_unix_nano"), "decision", ["time_unix_nano"])
+    op.create_index(op.f("ix_decision_time_unix_nano_node"), "decision", ["time_unix_nano", "node"])
 
     op.create_table(
         "decision_detail",
@@ -198,8 +197,7 @@ def upgrade() -> None:
     op.create_table(
         "span",
         sa.Column("id", Id, autoincrement=False, nullable=False),
-        sa.Column("trace_id", sa.LargeBinary(), nullable=False),
-        sa.Column("span_id", sa.LargeBinary(), nullable=False),
+        sa.Column("key", sa.LargeBinary(), nullable=False),
         sa.Column("parent_span_id", sa.LargeBinary(), nullable=True),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("kind", sa.Integer(), nullable=False),
@@ -217,7 +215,7 @@ def upgrade() -> None:
         sa.Column("events", sa.LargeBinary(), nullable=False),
         sa.Column("links", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_span")),
-        sa.UniqueConstraint("trace_id", "span_id", name=op.f("uq_span_trace_id_span_id")),
+        sa.UniqueConstraint("key", name=op.f("uq_span_key")),
     )
     op.create_table(
         "store_limit",
@@ -290,8 +288,7 @@ def downgrade() -> None:
 
     op.drop_table("delivery")
     op.drop_table("decision_detail")
-    op.drop_index(op.f("ix_decision_time_unix_nano"), table_name="decision")
-    op.drop_index(op.f("ix_decision_node_time_unix_nano"), table_name="decision")
+    op.drop_index(op.f("ix_decision_time_unix_nano_node"), table_name="decision")
 
     op.drop_table("decision")
     op.drop_table("counter")
