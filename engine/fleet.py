@@ -40,6 +40,7 @@ OWN = (
 """Signals the scheduler keeps itself from its decisions and their outcomes."""
 
 _MASKS = 256
+_NOT_NEGATIVE = frozenset(REPORTED)
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ class Fleet:
         self.values: F64 = np.empty((len(self.rows), 0))
         self.times: I64 = np.zeros((len(self.rows), 0), np.int64)
         self.prefix = PrefixIndex()
-        self.kv_capacity: F64 = np.empty(0)
+        self.kv_share: F64 = np.empty(0)
         self._masks: dict[Hashable, Mask | None] = {}
         self._derived: dict[Hashable, tuple[int, Any]] = {}
         self._changes = [0] * len(self.rows)
@@ -75,7 +76,7 @@ class Fleet:
                 values[:, at], times[:, at] = self.values[:, before], self.times[:, before]
         self.nodes, self.index, self.values, self.times = tuple(nodes), index, values, times
         self._signals = {name: values[row] for name, row in self.rows.items()}
-        self.kv_capacity = np.array([node.kv_capacity or math.inf for node in nodes], np.float64)
+        self.kv_share = np.array([1.0 / (node.kv_capacity or math.inf) for node in nodes], np.float64)
         self._masks.clear()
         self._derived.clear()
         self.prefix.clear()
@@ -97,13 +98,14 @@ class Fleet:
     def update(self, at: int, values: Mapping[str, float], taken_ns: int) -> int:
         """Store reported values of node ``at``; older than what is there are left out. Returns how many.
 
-        ConfigurationError for an unknown or own signal and for NaN or infinity; then nothing is stored.
+        ConfigurationError for an unknown or own signal, for NaN or infinity and for a negative value of a
+        signal in ``REPORTED``; then nothing is stored.
         """
         for name, value in values.items():
             if name in OWN or name not in self.rows:
                 raise ConfigurationError(self._unknown(name))
-            if not math.isfinite(value):
-                raise ConfigurationError(f"signal {name!r} must be a finite number, not {value!r}")
+            if not math.isfinite(value) or (value < 0 and name in _NOT_NEGATIVE):
+                raise ConfigurationError(f"signal {name!r} is finite and not negative, so never {value!r}")
         stored = 0
         for name, value in values.items():
             if taken_ns < self.times[self.rows[name], at]:
@@ -148,9 +150,11 @@ class Fleet:
             self._masks[key] = None if found.all() else found
         return self._masks[key]
 
-    def derived(self, key: Hashable, signal: str, compute: Callable[[], T]) -> T:
-        """What ``compute`` makes of a signal's row, kept until a value of that row changes."""
-        change = self._changes[self.rows[signal]]
+    def derived(self, key: Hashable, signals: Sequence[str], compute: Callable[[], T]) -> T:
+        """What ``compute`` makes of some signals' rows, kept until a value of those rows changes."""
+        change = 0
+        for signal in signals:  # counters only grow, so their sum tells any change
+            change += self._changes[self.rows[signal]]
         held = self._derived.get(key)
         if held is None or held[0] != change:
             held = self._derived[key] = change, compute()
@@ -209,6 +213,15 @@ class View:
         row = self.signal(name)
         return np.where(np.isnan(row), default, row)
 
+    def decay(self, name: str, time_constant_s: float) -> F64:
+        """``exp(-age / time constant)`` of each value, 0 where never seen. Shape (n,)."""
+        taken = self._fleet.times[self._fleet.rows[name]]
+        if self.index is not None:
+            taken = taken[self.index]
+        exponent = (taken - self.now_ns) * (1e-9 / time_constant_s)
+        found: F64 = np.exp(np.minimum(exponent, 0.0, out=exponent), out=exponent)
+        return found
+
     def age_s(self, name: str) -> F64:
         """Seconds since each value was taken, infinite where never seen, never negative. Shape (n,)."""
         taken = self._fleet.times[self._fleet.rows[name]]
@@ -224,14 +237,14 @@ class View:
         found = self._fleet.mask(key, wanted)
         return found if found is None or self.index is None else found[self.index]
 
-    def derived(self, key: Hashable, signal: str, compute: Callable[["View"], T]) -> T:
-        """``compute`` of this view, which may read that one signal and no clock.
+    def derived(self, key: Hashable, signals: Sequence[str], compute: Callable[["View"], T]) -> T:
+        """``compute`` of this view, which may read those signals and no clock.
 
-        For a view of all nodes the answer is kept until a value of the signal changes.
+        For a view of all nodes the answer is kept until a value of one of the signals changes.
         """
         if self.index is not None:
             return compute(self)
-        return self._fleet.derived(key, signal, lambda: compute(self))
+        return self._fleet.derived(key, signals, lambda: compute(self))
 
     def once(self, key: Hashable, compute: Callable[["View"], F64]) -> F64:
         """``compute`` of this view, worked out once per decision for all plug-ins that need it."""
@@ -240,9 +253,9 @@ class View:
             found = self._memo[key] = compute(self)
         return found
 
-    def kv_capacity(self) -> F64:
-        """KV cache size per node in tokens, infinite where unknown. Shape (n,)."""
-        found = self._fleet.kv_capacity
+    def kv_share(self) -> F64:
+        """Share of each node's KV cache that one token takes, 0 where its size is unknown. Shape (n,)."""
+        found = self._fleet.kv_share
         return found if self.index is None else found[self.index]
 
     def prefix_hits(self, blocks: tuple[int, ...]) -> F64:

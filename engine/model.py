@@ -38,6 +38,8 @@ class Node:
     def __post_init__(self) -> None:
         if not self.name:
             raise ValueError("a node needs a name")
+        if self.kv_capacity is not None and not self.kv_capacity > 0:
+            raise ValueError(f"a KV cache holds more than 0 tokens, not {self.kv_capacity!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Request:
     def __post_init__(self) -> None:
         if not 0.0 <= self.delta <= 1.0:
             raise ValueError(f"delta is a latency sensitivity in 0..1, not {self.delta!r}")
+        if not self.tokens >= 0:
+            raise ValueError(f"a prompt has 0 tokens or more, not {self.tokens!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from .model import F64
 BLOCK_TOKENS = 512
 """Prompt tokens a block hash stands for."""
 
+_FEW = 8  # up to here a loop over the bits is quicker than unpacking them all
+
 
 class PrefixIndex:
     """Block hash to the set of nodes it was sent to, least recently sent blocks leaving first.
@@ -53,9 +55,13 @@ class PrefixIndex:
 
 def _assign(found: F64, bits: int, value: int) -> None:
     """Set ``value`` where ``bits`` has a bit."""
-    if not value:
+    if not value or not bits:
         return
-    while bits:
-        low = bits & -bits
-        found[low.bit_length() - 1] = value
-        bits ^= low
+    if bits.bit_count() <= _FEW:
+        while bits:
+            low = bits & -bits
+            found[low.bit_length() - 1] = value
+            bits ^= low
+        return
+    octets = np.frombuffer(bits.to_bytes((len(found) + 7) // 8, "little"), np.uint8)
+    found[np.unpackbits(octets, count=len(found), bitorder="little").view(np.bool_)] = value

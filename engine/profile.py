@@ -71,7 +71,7 @@ class Profile:
             scores[row] = scorer.score(request, candidates)
         # The only place where values are brought into [0, 1]; NaN becomes 0.
         np.fmin(np.fmax(values, 0.0, out=values), 1.0, out=values)
-        totals = self._weights @ scores
+        totals = np.dot(self._weights, scores)
         pick = self.picker.pick(totals, weights, rng)
         margin = _margin(totals, pick)
         standing = Standing(margin, self._span, len(totals), pick.tie_count)

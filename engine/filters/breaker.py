@@ -16,7 +16,7 @@ class BreakerFilter:
 
     def keep(self, request: Request, view: View) -> Mask | None:
         """True unless the breaker is open."""
-        return view.derived(self.name, "breaker_open", _closed)
+        return view.derived(self.name, ("breaker_open",), _closed)
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""

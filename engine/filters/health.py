@@ -16,7 +16,7 @@ class HealthFilter:
 
     def keep(self, request: Request, view: View) -> Mask | None:
         """True unless the node said it is unhealthy."""
-        return view.derived(self.name, "healthy", _healthy)
+        return view.derived(self.name, ("healthy",), _healthy)
 
     def reason(self, request: Request) -> str:
         """The reason shown for a removed node."""

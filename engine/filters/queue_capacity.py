@@ -26,7 +26,7 @@ class QueueCapacityFilter:
 
     def keep(self, request: Request, view: View) -> Mask | None:
         """True while fewer than ``limit`` requests are reported to wait, or none were."""
-        return view.derived((self.name, self.limit), "queue_depth", self._with_room)
+        return view.derived((self.name, self.limit), ("queue_depth",), self._with_room)
 
     def _with_room(self, view: View) -> Mask | None:
         full: Mask = view.signal("queue_depth") >= self.limit

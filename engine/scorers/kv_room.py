@@ -17,7 +17,7 @@ def kv_after(request: Request, view: View) -> F64:
     used = view.signal("kv_utilisation")
     if not request.tokens:
         return used
-    return view.once("kv_after", lambda view: used + request.tokens / view.kv_capacity())
+    return view.once("kv_after", lambda view: used + request.tokens * view.kv_share())
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class KvRoomScorer:
 
     def score(self, request: Request, view: View) -> F64:
         """Score in [0, 1] per candidate."""
-        after = kv_after(request, view)
-        return np.where(np.isnan(after), UNKNOWN_SCORE, np.minimum(1.0, np.maximum(0.0, 1.0 - after)))
+        room = np.maximum(0.0, 1.0 - kv_after(request, view))
+        return np.where(np.isnan(room), UNKNOWN_SCORE, room)
 
 
 _: type[Scorer] = KvRoomScorer

@@ -44,7 +44,7 @@ class QueueDepthScorer:
 
     def score(self, request: Request, view: View) -> F64:
         """Score in (0, 1] per candidate."""
-        score: F64 = self.half / (self.half + np.maximum(0.0, waiting(view)))
+        score: F64 = self.half / (self.half + waiting(view))
         return score
 
 

@@ -26,10 +26,10 @@ class ReliabilityScorer:
 
     def score(self, request: Request, view: View) -> F64:
         """Score in [0, 1] per candidate; 1 where nothing is known."""
-        rate = view.derived(self.name, "failure_rate", _rate)
+        rate = view.derived(self.name, ("failure_rate",), _rate)
         if rate is None:
             return np.ones(len(view))
-        score: F64 = 1.0 - rate * np.exp(-view.age_s("failure_rate") / self.forget_s)
+        score: F64 = 1.0 - rate * view.decay("failure_rate", self.forget_s)
         return score
 
 

@@ -10,7 +10,6 @@ in rho, rising in delta below the knee and independent of it above.
 falls as delta grows, against its own description, and is here for comparison only.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,8 +30,15 @@ UNKNOWN_OCCUPANCY = 0.5
 
 def joint_weight(delta: float | F64, rho: F64) -> F64:
     """Weight in [0, 0.9] of delta and rho in [0, 1]; shapes broadcast."""
+    insensitive, slope = joint_parts(rho)
+    return insensitive + delta * slope
+
+
+def joint_parts(rho: F64) -> tuple[F64, F64]:
+    """The weight is a straight line in delta: its value at delta = 0 and its slope. Shapes of ``rho``."""
     room = np.maximum(0.0, 1.0 - np.square(rho * (1 / KNEE)))
-    return RESIDUAL * (1.0 - rho) + (IDLE - PREMIUM * (1.0 - delta)) * (room * np.sqrt(room))
+    room *= np.sqrt(room)
+    return RESIDUAL * (1.0 - rho) + (IDLE - PREMIUM) * room, PREMIUM * room
 
 
 def inverse_sensitivity(delta: float | F64, rho: F64) -> F64:
@@ -40,10 +46,8 @@ def inverse_sensitivity(delta: float | F64, rho: F64) -> F64:
     return np.maximum(0.1, 1.0 - delta) * (1.0 - rho * np.sqrt(rho))
 
 
-FORMULAS: dict[str, Callable[[float, F64], F64]] = {
-    "joint": joint_weight,
-    "inverse_sensitivity": inverse_sensitivity,
-}
+FORMULAS = ("joint", "inverse_sensitivity")
+OCCUPANCY = ("cpu_utilisation", "memory_utilisation", "kv_utilisation")
 
 
 def occupancy(view: View) -> F64:
@@ -69,7 +73,7 @@ class JointWeight:
     """
 
     name: ClassVar[str] = "joint"
-    signals: ClassVar[tuple[str, ...]] = ("cpu_utilisation", "memory_utilisation", "kv_utilisation")
+    signals: ClassVar[tuple[str, ...]] = OCCUPANCY
 
     formula: str = "joint"
 
@@ -81,7 +85,14 @@ class JointWeight:
 
     def weights(self, request: Request, view: View) -> F64:
         """Weight in [0, 0.9] per candidate."""
-        return FORMULAS[self.formula](request.delta, occupancy(view))
+        if self.formula == "inverse_sensitivity":
+            return inverse_sensitivity(request.delta, view.derived("occupancy", OCCUPANCY, occupancy))
+        insensitive, slope = view.derived(self.name, OCCUPANCY, _parts)
+        return insensitive + request.delta * slope
+
+
+def _parts(view: View) -> tuple[F64, F64]:
+    return joint_parts(occupancy(view))
 
 
 _: type[WeightPolicy] = JointWeight

@@ -4,6 +4,7 @@ A node that answers in a second weighs 1, one that answers in 100 ms weighs 10. 
 zero, and a latency of zero does not divide by zero.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,7 +22,9 @@ SHORTEST_MS = 1e-3
 
 def latency_weight(ewma_ms: F64) -> F64:
     """Weight per node of its smoothed latency in ms; NaN stays NaN. Shape as given."""
-    return np.maximum(FLOOR, 1000.0 / np.maximum(SHORTEST_MS, ewma_ms))
+    weights = np.maximum(SHORTEST_MS, ewma_ms)
+    np.divide(1000.0, weights, out=weights)
+    return np.maximum(FLOOR, weights, out=weights)
 
 
 def relative_latency_weight(view: View, relax_s: float) -> F64:
@@ -32,17 +35,18 @@ def relative_latency_weight(view: View, relax_s: float) -> F64:
     once and is avoided since would otherwise never be tried again.
     """
     weights = latency_weight(view.signal("latency_ms"))
-    mean = weights.sum() / len(weights)
-    if np.isnan(mean):  # some have no sample yet
+    mean = float(np.add.reduce(weights)) / len(weights)
+    if math.isnan(mean):  # some have no sample yet
         unknown = np.isnan(weights)
         if unknown.all():
             return np.ones(len(weights))
-        mean = weights[~unknown].mean()
+        mean = float(weights[~unknown].mean())
         weights = np.where(unknown, mean, weights)
-    trust = np.exp(view.age_s("latency_ms") * (-1.0 / relax_s))
-    weights = mean + (weights - mean) * trust
-    relative: F64 = weights / weights.max()
-    return relative
+    weights -= mean
+    weights *= view.decay("latency_ms", relax_s)
+    weights += mean
+    weights /= np.maximum.reduce(weights)
+    return weights
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def test_older_values_do_not_overwrite_newer_ones():
         ({"latency_ms": 1.0}, "kept by the scheduler"),
         ({"running": 1.0, "loss": math.nan}, "finite"),
         ({"running": 1.0, "loss": math.inf}, "finite"),
+        ({"running": 1.0, "loss": -0.1}, "not negative"),
     ],
 )
 def test_refused_reports_store_nothing(values, message):
@@ -103,12 +104,12 @@ def test_derived_values_follow_their_signal():
         return float(view.signal("loss")[0])
 
     fleet.update(0, {"loss": 0.5}, NOW)
-    assert [View(fleet, NOW).derived("k", "loss", compute) for _ in range(3)] == [0.5] * 3
+    assert [View(fleet, NOW).derived("k", ("loss",), compute) for _ in range(3)] == [0.5] * 3
     fleet.update(0, {"loss": 0.5, "running": 2.0}, NOW + 1)
-    assert View(fleet, NOW).derived("k", "loss", compute) == 0.5
+    assert View(fleet, NOW).derived("k", ("loss",), compute) == 0.5
     assert len(calls) == 1
     fleet.update(0, {"loss": 0.7}, NOW + 2)
-    assert View(fleet, NOW).derived("k", "loss", compute) == 0.7
+    assert View(fleet, NOW).derived("k", ("loss",), compute) == 0.7
 
 
 def test_node_masks_are_cached_within_bounds():

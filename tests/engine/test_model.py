@@ -14,6 +14,15 @@ def test_delta_is_a_share(delta):
         Request(delta=delta)
 
 
+def test_sizes_are_not_negative():
+    """A prompt has 0 tokens or more, a KV cache holds some."""
+    with pytest.raises(ValueError, match="tokens"):
+        Request(tokens=-1)
+    for capacity in (0, -5, float("nan")):
+        with pytest.raises(ValueError, match="KV cache"):
+            Node("a", kv_capacity=capacity)
+
+
 @pytest.mark.parametrize("latency", [-1.0, float("nan"), float("inf")])
 def test_latency_is_finite_and_not_negative(latency):
     """An absurd latency is refused where it is stated."""
