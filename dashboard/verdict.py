@@ -133,9 +133,11 @@ def _comparison(case: _Case) -> str:
             f"{plural(gone, 'other node')} {'was' if gone == 1 else 'were'} filtered out before scoring."
         )
         return removed if gone else "Nothing competed with it."
+    if standings.chosen is None:
+        return "So neither its place nor its margin can be told."
     if case.margin is None:
         return "The source sent no scores, so the margin is unknown."
-    if standings.chosen is None or standings.chosen.score is None:
+    if standings.chosen.score is None:
         return ""
     if case.detail.scorer_names and not standings.explains:
         return "The scorers' parts do not add up to the scores, so none is given as the reason."

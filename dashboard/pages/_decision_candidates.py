@@ -15,7 +15,7 @@ from storage.records import CandidateDetail
 SHOWN = 256
 """Rows drawn at most."""
 
-_HUES = 6
+_HUES = (1, 2, 3, 4, 6, 5)  # the grey one last
 
 
 def candidates(detail: CandidateDetail, verdict: Verdict) -> Any:
@@ -129,7 +129,7 @@ def _bar(row: Standing, names: Sequence[str], scale: _Scale) -> Any:
 
 def hue(scorer: int) -> str:
     """CSS class of a scorer's colour; from the seventh on the six repeat, paler."""
-    return f"hue-{scorer % _HUES + 1}" + (" pale" if scorer >= _HUES else "")
+    return f"hue-{_HUES[scorer % len(_HUES)]}" + (" pale" if scorer >= len(_HUES) else "")
 
 
 def _terms(part: Contribution) -> str:

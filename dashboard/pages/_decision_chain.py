@@ -13,7 +13,7 @@ from dashboard.page import MOUNT
 from dashboard.waterfall import Waterfall, WaterfallRow, arrange, ticks
 from storage.records import Trace
 
-_DEEPEST = 12  # indents drawn; deeper spans stand at the same place
+_DEEPEST = 8  # indents drawn; deeper spans stand at the same place
 _INDENT_PX = 14
 _INSIDE = 22.0  # per cent of the axis from which a bar holds its own label
 _BEFORE = 72.0  # per cent of the axis from which a label goes to the left of its bar

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from dash import dcc, html
 
-from dashboard.components import attrs, icon, tile
+from dashboard.components import Tone, attrs, icon
 from dashboard.figures.quantities import apart, brief, number, shown
 from dashboard.figures.standings import SAME
 from dashboard.format import UNKNOWN, count, milliseconds, percent, plural
@@ -36,7 +36,7 @@ def hero(row: DecisionRow, verdict: Verdict) -> Any:
                     dcc.Link([icon("decisions", 14), "Same node"], href=same, className="btn"),
                     dcc.Link([icon("live", 14), "On Live"], href=live, className="btn"),
                 ],
-                className="row acts",
+                className="row onward",
             ),
         ],
         className="hero",
@@ -49,19 +49,19 @@ def facts(row: DecisionRow, verdict: Verdict) -> Any:
         [
             _score(verdict),
             _margin(row, verdict),
-            tile(
+            _fact(
                 "Confidence",
                 number(row.confidence, 2),
                 note="stated by the source" if row.confidence is not None else "not stated",
             ),
-            tile(
+            _fact(
                 "Propensity",
                 number(row.propensity, 2),
                 note=shown(row.strategy, 60) if row.strategy else "strategy unknown",
             ),
-            tile("Weight", number(row.weight), note=_age(row)),
-            tile("Decided in", *apart(brief(row.duration_nano)), note=_policy(row)),
-            tile("Latency", *apart(milliseconds(row.outcome_latency_ms)), note="of the outcome"),
+            _fact("Weight", number(row.weight), note=_age(row)),
+            _fact("Decided in", *apart(brief(row.duration_nano)), note=_policy(row)),
+            _fact("Latency", *apart(milliseconds(row.outcome_latency_ms)), note="of the outcome"),
             _outcome(row),
         ],
         className="tiles facts",
@@ -69,24 +69,41 @@ def facts(row: DecisionRow, verdict: Verdict) -> Any:
     )
 
 
+def _fact(caption: str, value: str, unit: str = "", *, note: str = "", tone: Tone = "") -> Any:
+    """One tile; an unknown value is written small, so that what is known stands out."""
+    shade = "unknown" if value == UNKNOWN else tone
+    return html.Div(
+        [
+            html.Div(caption, className="cap"),
+            html.Div([value, html.Small(unit)] if unit else value, className=f"v {shade}".strip()),
+            html.Div(note, className="s", title=note),
+        ],
+        className="tile",
+    )
+
+
 def _score(verdict: Verdict) -> Any:
     chosen, rival = verdict.standings.chosen, verdict.standings.rival
     score = chosen.score if chosen else None
-    if rival is None:
-        note = "no other candidate" if chosen else "no candidates sent"
+    if not verdict.standings.rows:
+        note = "no candidates sent"
+    elif chosen is None:
+        note = "not among the candidates"
+    elif rival is None:
+        note = "no other candidate"
     elif rival.score is None:
         note = "runner-up unknown"
     else:
-        word = "runner-up" if chosen and chosen.rank < rival.rank else "the best had"
+        word = "runner-up" if chosen.rank < rival.rank else "the best had"
         note = f"{word} {number(rival.score)}"
-    return tile("Winner score", number(score), note=note)
+    return _fact("Winner score", number(score), note=note)
 
 
 def _margin(row: DecisionRow, verdict: Verdict) -> Any:
     margin, chosen = verdict.margin, verdict.standings.chosen
     tied = max(verdict.standings.tied, (row.tie_count or 1) - 1)
     if margin is None:
-        return tile("Margin", UNKNOWN, note="no scores sent")
+        return _fact("Margin", UNKNOWN, note="cannot be told")
     if abs(margin) <= SAME:
         note = f"tied with {plural(tied, 'other')}" if tied else "a tie"
     elif margin < 0:
@@ -95,7 +112,7 @@ def _margin(row: DecisionRow, verdict: Verdict) -> Any:
         note = f"{percent(margin / abs(chosen.score))} of the score"
     else:
         note = "as stated by the source"
-    return tile("Margin", number(margin), note=note)
+    return _fact("Margin", number(margin), note=note)
 
 
 def _age(row: DecisionRow) -> str:
@@ -111,10 +128,10 @@ def _policy(row: DecisionRow) -> str:
 
 def _outcome(row: DecisionRow) -> Any:
     if row.outcome is None:
-        return tile("Outcome", UNKNOWN, note="none has arrived")
-    tones: dict[str, Any] = {"error": "crit", "dropped": "warn"}
+        return _fact("Outcome", UNKNOWN, note="none has arrived")
+    tones: dict[str, Tone] = {"error": "crit", "dropped": "warn"}
     note = "sampled, rate unknown" if row.adjusted_count is None else _stands_for(row.adjusted_count)
-    return tile("Outcome", shown(row.outcome, 24), note=note, tone=tones.get(row.outcome, ""))
+    return _fact("Outcome", shown(row.outcome, 24), note=note, tone=tones.get(row.outcome, ""))
 
 
 def _stands_for(adjusted: float) -> str:

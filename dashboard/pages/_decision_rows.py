@@ -9,7 +9,6 @@ from typing import Any
 
 import dash_ag_grid as dag
 
-from dashboard.components import attrs
 from dashboard.figures.quantities import number, shown
 from dashboard.format import UNKNOWN, milliseconds
 from dashboard.page import MOUNT
@@ -49,7 +48,7 @@ def grid(rows: int) -> Any:
     """The grid over ``rows`` decisions, newest first, fetched in blocks as it is scrolled."""
     return dag.AgGrid(
         id=GRID,
-        className="ag-theme-quartz decisions-grid",
+        className="decisions-grid",
         columnDefs=_columns(),
         rowModelType="infinite",
         getRowId="params.data.id",
@@ -70,10 +69,8 @@ def grid(rows: int) -> Any:
             "tooltipShowDelay": 600,
             "suppressCellFocus": False,
             "rowBuffer": 8,
-            "theme": "legacy",
         },
         style={"--rows": str(rows), "height": None},
-        **attrs(aria_label="Decisions, newest first"),
     )
 
 
@@ -82,23 +79,23 @@ def _columns() -> list[dict[str, Any]]:
         {
             "headerName": "Time",
             "field": "ms",
-            "width": 116,
+            "width": 108,
             "cellRenderer": "DecisionTime",
             "cellClass": "mono",
         },
-        _text("Policy", "policy", 130),
-        _text("Node", "node", 150, mono=True),
-        {**_figure("Weight", "weight", 104), "cellRenderer": "DecisionWeight"},
-        _figure("Confidence", "confidence", 92),
-        _figure("Margin", "margin", 82),
-        _text("Strategy", "strategy", 130),
-        {"headerName": "Outcome", "field": "outcome", "width": 100, "cellRenderer": "DecisionOutcome"},
-        _figure("Latency", "latency", 88),
-        _text("Service", "service", 120),
+        _text("Policy", "policy", 120),
+        _text("Node", "node", 132, mono=True),
+        {**_figure("Weight", "weight", 98), "cellRenderer": "DecisionWeight"},
+        _figure("Confidence", "confidence", 86),
+        _figure("Margin", "margin", 74),
+        _text("Strategy", "strategy", 116),
+        {"headerName": "Outcome", "field": "outcome", "width": 92, "cellRenderer": "DecisionOutcome"},
+        _figure("Latency", "latency", 80),
+        _text("Service", "service", 112),
         {
             "headerName": "Trace",
             "field": "trace",
-            "minWidth": 92,
+            "minWidth": 80,
             "flex": 1,
             "cellRenderer": "DecisionTrace",
             "cellClass": "mono",

@@ -19,8 +19,9 @@ _CAP = 1_000  # enough to tell a person that there is something behind a filter
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way out of an empty list: what to drop, and how many decisions show then."""
+    """A way out of an empty list: the filter it drops, in words, and how many decisions show then."""
 
+    drops: str
     words: str
     filters: Filters
     found: int
@@ -46,15 +47,15 @@ def explain(reader: Reader, filters: Filters, now: int) -> Emptiness:
     for name, words, value in chips:
         less = without(filters, name)
         if found := reader.count_decisions(less.query(now), cap=_CAP):
-            ways.append(Way(f"Drop {words} {shown(value, 32)}", less, found))
+            ways.append(Way(words, f"Drop {words} {shown(value, 32)}", less, found))
     if not ways and len(chips) > 1:
         less = Filters(range=filters.range, start=filters.start, end=filters.end)
         if found := reader.count_decisions(less.query(now), cap=_CAP):
-            ways.append(Way("Drop all filters", less, found))
+            ways.append(Way("", "Drop all filters", less, found))
     newest = _newest(reader, filters.query(now))
     wider = _reaching(filters, newest, now)
     if wider is not None:
-        ways.append(Way(f"Show {wider.span_words.removeprefix('in ')}", wider, 0))
+        ways.append(Way("", f"Show {wider.span_words.removeprefix('in ')}", wider, 0))
     ever = bool(ways) or newest is not None or bool(reader.decisions(DecisionQuery(), limit=1).items)
     return Emptiness(tuple(ways), newest, ever)
 
@@ -80,11 +81,11 @@ def _title(filters: Filters, emptiness: Emptiness) -> str:
     chips = active(filters)
     if not chips:
         return f"No decisions {filters.span_words}"
-    culprits = [way for way in emptiness.ways if way.found]
-    if len(chips) == 1 and culprits:
-        return f"The filter on {chips[0][1]} removes every decision"
-    if len(culprits) == 1 and culprits[0].words != "Drop all filters":
-        return f"{culprits[0].words.replace('Drop', 'The filter')} removes every decision"
+    culprits = [way.drops for way in emptiness.ways if way.drops]
+    if len(culprits) == 1:
+        return f"The filter on {culprits[0]} removes every decision"
+    if len(chips) == 1:
+        return f"No decisions {filters.span_words}, with or without the filter"
     return "The filters together leave no decision"
 
 

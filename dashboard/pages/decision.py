@@ -16,7 +16,7 @@ from dashboard.pages._decision_candidates import candidates
 from dashboard.pages._decision_neighbours import Neighbours, find
 from dashboard.state import read
 from dashboard.verdict import judge
-from storage.errors import StoreUnavailableError
+from storage.errors import StorageError
 from storage.queries import Reader
 from storage.records import DecisionDetail, DecisionRow, Trace
 
@@ -40,7 +40,7 @@ def register(app: Dash, reader: Reader) -> Page:
         filters, along = parse(search), at.get("along", "list")
         try:
             around = await read(_around, reader, at, filters)
-        except StoreUnavailableError:
+        except StorageError:
             return html.Span("Neighbours unknown: the store did not answer", className="dim f11")
         return _steps(around, render(filters), along)
 

@@ -15,7 +15,7 @@ from dashboard.pages import _decision_filters as panel
 from dashboard.pages._decision_rows import BLOCK, GRID, cells, grid
 from dashboard.pages._decisions_empty import draw, explain
 from dashboard.state import read
-from storage.errors import StoreUnavailableError
+from storage.errors import StorageError
 from storage.queries import Reader
 from storage.records import DecisionQuery, TimeRange
 
@@ -126,7 +126,7 @@ def _register_list(app: Dash, reader: Reader, clock: Clock) -> None:
             listed = await read(_look, reader, filters, now)
             if not listed.found:
                 return "No decisions", draw(filters, await read(explain, reader, filters, now)), _pin(listed)
-        except StoreUnavailableError as failure:
+        except StorageError as failure:
             return "Decisions", _failed(filters, str(failure)), None
         return _headline(listed.found, filters), [grid(listed.found), _foot(listed.found)], _pin(listed)
 
@@ -149,7 +149,7 @@ def _register_list(app: Dash, reader: Reader, clock: Clock) -> None:
         query = replace(filters.query(0), time=TimeRange(int(pin["start"]), int(pin["end"])))
         try:
             page = await read(reader.decisions, query, limit=min(size, BLOCK), offset=start)
-        except StoreUnavailableError as failure:
+        except StorageError as failure:
             return no_update, _failed(filters, str(failure))
         kept = render(filters)
         return {"rowData": [cells(row, kept) for row in page.items], "rowCount": pin["found"]}, no_update
@@ -171,7 +171,7 @@ def _register_new(app: Dash, reader: Reader, clock: Clock) -> None:
         query = replace(filters.query(0), time=TimeRange(int(pin["end"]), clock()))
         try:
             found = await read(reader.count_decisions, query, cap=_NEW_CAP)
-        except StoreUnavailableError:
+        except StorageError:
             return no_update, no_update, n  # the next beat asks again; the list itself still stands
         more = "over " if found >= _NEW_CAP else ""
         return f"{more}{plural(found, 'new decision')}", not found, n
@@ -195,7 +195,7 @@ def _register_filters(app: Dash, reader: Reader, clock: Clock) -> None:
         filters = parse(search)
         try:
             facets = await read(reader.facets, filters.time(clock()))
-        except StoreUnavailableError:
+        except StorageError:
             return no_update, no_update  # the menus keep what the address names; the list says what failed
         return panel.options(facets.policies, filters.policy), panel.options(facets.nodes, filters.node)
 
