@@ -4,7 +4,7 @@ A list first finds the ids it shows, by an index on time, and only then joins th
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, false, func, or_, select, tuple_
@@ -29,8 +29,8 @@ def page(
     if after is not None:
         chosen = chosen.where(tuple_(decision.c.time_unix_nano, decision.c.id) < after)
     found = list(connection.execute(chosen.limit(limit).offset(offset)).scalars())
-    by_id = {int(row.id): row for row in connection.execute(_wide().where(decision.c.id.in_(found)))}
-    return [(number, _row(by_id[number])) for number in found if number in by_id]
+    rows = by_ids(connection, found)
+    return [(number, rows[number]) for number in found]
 
 
 def count(connection: Connection, query: DecisionQuery, cap: int) -> int:
@@ -39,10 +39,20 @@ def count(connection: Connection, query: DecisionQuery, cap: int) -> int:
     return connection.execute(select(func.count()).select_from(some)).scalar_one()
 
 
-def newer(connection: Connection, after_id: int, limit: int) -> list[tuple[int, DecisionRow]]:
-    """Decisions with a greater id, by id."""
-    chosen = _wide().where(decision.c.id > after_id).order_by(decision.c.id).limit(limit)
-    return [(row.id, _row(row)) for row in connection.execute(chosen)]
+def ids_after(connection: Connection, after_id: int, limit: int) -> list[int]:
+    """Ids of the decisions with a greater id, by id."""
+    chosen = select(decision.c.id).where(decision.c.id > after_id).order_by(decision.c.id).limit(limit)
+    return list(connection.execute(chosen).scalars())
+
+
+def last_id(connection: Connection) -> int:
+    """The greatest id of a decision, 0 when there is none."""
+    return connection.execute(select(func.max(decision.c.id))).scalar() or 0
+
+
+def by_ids(connection: Connection, numbers: Sequence[int]) -> dict[int, DecisionRow]:
+    """Decisions by id; those that are gone are left out."""
+    return {int(row.id): _row(row) for row in connection.execute(_wide().where(decision.c.id.in_(numbers)))}
 
 
 def one(connection: Connection, trace_id: bytes, span_id: bytes) -> DecisionDetail | None:

@@ -16,8 +16,8 @@ from sqlalchemy.pool import QueuePool
 from storage.errors import SchemaOutdatedError, StorageError, StoreUnavailableError, StoreUnusableError
 
 SYNCHRONOUS = ("FULL", "NORMAL")
-CHECKPOINT_PAGES = 4_000
-LOG_LIMIT_BYTES = 32 * 2**20
+CHECKPOINT_PAGES = 2_000
+LOG_LIMIT_BYTES = 8 * 2**20
 READER_CONNECTIONS = 40
 
 _TRANSIENT = {
@@ -142,6 +142,19 @@ def used_bytes(connection: Connection) -> int:
 def free_pages(connection: Connection) -> int:
     """Pages that hold nothing and could be given back."""
     return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
+
+
+def fold_log(connection: Connection, wait_ms: int) -> None:
+    """Copy the log into the database and empty it, unless a reader still needs it after ``wait_ms``.
+
+    ``connection`` must not be in a transaction. Pages that readers do not need are copied in any case.
+    """
+    usual = int(connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one())
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(wait_ms)}")
+    try:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {usual}")
 
 
 def give_back(connection: Connection, pages: int) -> None:

@@ -5,19 +5,8 @@
 four and no join needs an index of its own. Names of resources and scopes are kept once, by hash.
 """
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import UniqueConstraint as Unique
 
 metadata = MetaData(
     naming_convention={
@@ -56,7 +45,7 @@ resource = Table(
     Column("instance", Text, nullable=False),
     Column("attributes", LargeBinary, nullable=False),
     Column("seen_unix_nano", BigInteger, nullable=False),
-    UniqueConstraint("hash"),
+    Unique("hash"),
 )
 
 scope = Table(
@@ -67,7 +56,7 @@ scope = Table(
     Column("name", Text, nullable=False),
     Column("version", Text, nullable=False),
     Column("seen_unix_nano", BigInteger, nullable=False),
-    UniqueConstraint("hash"),
+    Unique("hash"),
 )
 
 span = Table(
@@ -91,7 +80,7 @@ span = Table(
     Column("attributes", LargeBinary, nullable=False),
     Column("events", LargeBinary, nullable=False),
     Column("links", LargeBinary, nullable=False),
-    UniqueConstraint("key"),
+    Unique("key"),
 )
 """``key`` is the trace id and the span id, 24 bytes in all: one index finds a span and a whole trace."""
 
@@ -137,7 +126,7 @@ outcome = Table(
     Column("latency_ms", Double),
     Column("experiment", Text),
     Column("variant", Text),
-    UniqueConstraint("decision_key"),
+    Unique("decision_key"),
 )
 """The first outcome told for a decision, on the decision's own span or a later one."""
 
@@ -156,7 +145,7 @@ weight_series = Table(
     Column("change", BigInteger, nullable=False),
     Column("seen_unix_nano", BigInteger, nullable=False),
     Column("retired", Boolean, nullable=False),
-    UniqueConstraint("service", "policy", "node"),
+    Unique("service", "policy", "node"),
     Index(None, "change"),
 )
 """Newest value of each series; a retired one only lends its names to the roll-ups still kept."""
@@ -272,7 +261,7 @@ delivery = Table(
     Column("delivered_unix_nano", BigInteger),
     Column("last_status", Integer),
     Column("last_error", Text, nullable=False),
-    UniqueConstraint("webhook_id"),
+    Unique("webhook_id"),
     Index(None, "state", "next_attempt_unix_nano"),
 )
 """The outbox: one message to one destination, kept until it was delivered or given up."""
