@@ -73,7 +73,7 @@ class Recorder:
         self._ring: deque[_Entry] = deque()
         self._wake = threading.Event()
         self._counting = threading.Lock()
-        self._closed = False
+        self._closed = self._failing = False
         self._taken = self._exported = self._failed = self._dropped = self._unsampled = 0
         self._thread = threading.Thread(target=self._run, name="weighbridge-recorder", daemon=True)
         self._thread.start()
@@ -183,12 +183,15 @@ class Recorder:
         # Instrumented transports must not make spans of the delivery of spans.
         token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
         try:
-            return self._exporter.export(spans) is SpanExportResult.SUCCESS
+            done = self._exporter.export(spans) is SpanExportResult.SUCCESS
         except Exception:
-            log.exception("the exporter failed; %d spans are lost", len(spans))
-            return False
+            # Said once per outage: at ten batches a second the log would hold nothing else.
+            log.log(logging.DEBUG if self._failing else logging.ERROR, "the exporter failed", exc_info=True)
+            done = False
         finally:
             detach(token)
+        self._failing = not done
+        return done
 
 
 class _SpanMaker:
@@ -200,14 +203,16 @@ class _SpanMaker:
         self._scope = InstrumentationScope(semconv.SCOPE_NAME)
         self._max_candidates = config.max_candidates
         self._threshold = threshold_of_rate(config.rate)
+        self._told = False
         self._root_state = self._state("") if config.rate else TraceState()
 
     def make(self, decision: Decision, outcome: Outcome | None) -> ReadableSpan | None:
-        """The span of an entry; None, logged, when none can be made of it."""
+        """The span of an entry; None when none can be made of it, which is logged the first time."""
         try:
             return self._decision(decision) if outcome is None else self._outcome(decision, outcome)
         except Exception:
-            log.exception("no span could be made of a decision")
+            level, self._told = logging.DEBUG if self._told else logging.ERROR, True
+            log.log(level, "no span could be made of a decision", exc_info=True)
             return None
 
     def _decision(self, decision: Decision) -> ReadableSpan:

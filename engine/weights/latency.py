@@ -1,7 +1,8 @@
 """Node weight from smoothed latency: ``max(0.01, 1000 / ewma_ms)``.
 
 A node that answers in a second weighs 1, one that answers in 100 ms weighs 10. The weight never reaches
-zero, and a latency of zero does not divide by zero.
+zero, and a latency of zero does not divide by zero. The window of interest is the last ten requests: with
+the smallest alpha of scoring, 0.3, what is older makes up less than 3 % of the average.
 """
 
 import math
