@@ -1,6 +1,7 @@
 """A real store, weights to fill it with, and a receiver that listens on loopback."""
 
 import json
+import shutil
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,11 +50,18 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated store to copy: a migration for each test would cost more than the tests."""
+    path = tmp_path_factory.mktemp("empty") / "store.db"
+    upgrade(f"sqlite:///{path}")
+    return path
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    url = f"sqlite:///{tmp_path / 'store.db'}"
-    upgrade(url)
-    opened = Database(url, synchronous="NORMAL")
+def database(tmp_path: Path, empty_store: Path) -> Iterator[Database]:
+    path = shutil.copy(empty_store, tmp_path / "store.db")
+    opened = Database(f"sqlite:///{path}", synchronous="NORMAL")
     yield opened
     opened.dispose()
 

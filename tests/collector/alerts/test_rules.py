@@ -8,7 +8,7 @@ from collector.alerts.rules import DEFAULT_THRESHOLD, DriftRule, threshold_withi
 from engine.statistics import PageHinkley
 
 
-def test_globs_match_whole_names_and_case(recwarn: pytest.WarningsRecorder) -> None:
+def test_globs_match_whole_names_and_case() -> None:
     """A glob is about the whole name."""
     rule = DriftRule("r", policy="llm-*", node="gpu-?")
     assert rule.matches("any", "llm-cost", "gpu-1")
@@ -35,19 +35,19 @@ def test_values_outside_their_range_are_refused(wrong: dict[str, object]) -> Non
 
 def test_the_threshold_follows_from_the_budget_over_all_series() -> None:
     """More series or fewer false alarms need a higher threshold, by the logarithm."""
-    assert threshold_within(1, 64) == pytest.approx(24.4, abs=0.2)
-    assert threshold_within(1, 1_000) == pytest.approx(28.5, abs=0.2)
-    assert threshold_within(7, 64) < threshold_within(1, 64) < threshold_within(1, 1_000) < DEFAULT_THRESHOLD
+    assert threshold_within(1, 64) == pytest.approx(DEFAULT_THRESHOLD, rel=0.05)
+    assert threshold_within(1, 1_000) == pytest.approx(107, abs=1.0)
+    assert threshold_within(7, 64) < threshold_within(1, 64) < threshold_within(1, 1_000)
 
 
-def test_a_threshold_keeps_its_budget_on_correlated_noise() -> None:
-    """At a budget of one in 2,000 samples, mildly correlated samples stay within it."""
+def test_a_threshold_keeps_its_budget_on_seconds_that_resemble_each_other() -> None:
+    """At a budget of one in 2,000 samples, samples as correlated as assumed stay within it."""
     rng = random.Random(5)
     rule = DriftRule(
         "r", threshold=threshold_within(302.4, 1), min_samples=60
     )  # a week holds 604,800 samples
     detector, value, alarms = PageHinkley(rule.detector()), 0.0, 0
     for _ in range(60_000):
-        value = 0.2 * value + rng.gauss(0.0, 1.0)
+        value = 0.7 * value + rng.gauss(0.0, 1.0)
         alarms += detector.update(value).drifted
     assert alarms <= 30
