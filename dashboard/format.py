@@ -46,9 +46,11 @@ def signed(value: float | None, digits: int = 2) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share in [0, 1] as per cent: 10.0 %. A share above zero that would round to it reads < 0.1 %."""
+    """A share in [0, 1] as per cent: 10.0 %. Above zero it never reads as zero: < 0.1 %."""
     if share is None or not math.isfinite(share):
         return UNKNOWN
+    if share == 0:
+        return "0 %"
     smallest = 10.0**-digits
     if 0 < share * 100 < smallest:
         return f"< {smallest:.{digits}f} %"

@@ -5,7 +5,7 @@ from typing import Any
 
 from dashboard.config import DashboardConfig
 from dashboard.page import Page
-from dashboard.pages import alerts, decision, decisions, health, setup
+from dashboard.pages import alerts, decision, decisions, experiments, health, live, setup
 from storage.queries import Reader
 
 
@@ -14,8 +14,10 @@ def register_pages(
 ) -> tuple[Page, ...]:
     """Register every page on ``app``, in the order of the rail."""
     return (
+        live.register(app, reader),
         decisions.register(app, reader),
         decision.register(app, reader),
+        experiments.register(app, reader),
         alerts.register(app, reader, config=config, clock=clock),
         health.register(app, reader, config=config, clock=clock, version=version),
         setup.register(app, reader, config=config, clock=clock),

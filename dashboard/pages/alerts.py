@@ -38,17 +38,17 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
         try:
             alerts = await read(reader.alerts, limit=_MOST)
         except StoreUnavailableError as gone:
-            works = (
-                "Evaluation and deliveries go on in the collector; this page asks again every few seconds."
-            )
-            return error_state("The alerts cannot be read.", works=works, detail=str(gone)), beat
+            return failing(gone), beat
         return draw(alerts, view, chosen, config, clock()), beat
 
     def layout(visit: Visit) -> Any:
         view = visit.choice("view", tuple(_VIEWS), "open")
         number = visit.number("alert", 0, 2**53)
         chosen = int(number) if number is not None else None
-        body = draw(reader.alerts(limit=_MOST), view, chosen, config, visit.now_unix_nano)
+        try:
+            body: Any = draw(reader.alerts(limit=_MOST), view, chosen, config, visit.now_unix_nano)
+        except StoreUnavailableError as gone:
+            body = failing(gone)
         state = attrs(data_view=view, data_alert=chosen)
         return [
             Pulse(id="alerts-pulse", n=0, answered=0, period_ms=_PERIOD_MS),
@@ -58,10 +58,17 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
     return Page("alerts", "/alerts", "Alerts", layout, NavEntry("Alerts", "alerts", "A"))
 
 
+def failing(gone: StoreUnavailableError) -> Any:
+    """Shown in place of the lists until the store answers again."""
+    works = "Evaluation and deliveries go on in the collector; this page asks again by itself."
+    return error_state("The alerts cannot be read.", works=works, detail=str(gone))
+
+
 def draw(
     alerts: Sequence[AlertRow], view: str, chosen: int | None, config: DashboardConfig, now: int
 ) -> list[Any]:
-    """The whole page for one answer of the store."""
+    """The whole page for one answer of the store; an unknown ``view`` shows the open alerts."""
+    view = view if view in _VIEWS else "open"
     by_view = {name: [a for a in alerts if a.state == state] for name, state in _VIEWS.items()}
     shown = by_view[view]
     if not alerts:

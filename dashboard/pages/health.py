@@ -44,7 +44,10 @@ def register(
         return draw(view, config, clock(), version), beat
 
     def layout(visit: Visit) -> Any:
-        body = draw(reader.health(), config, visit.now_unix_nano, version)
+        try:
+            body: Any = draw(reader.health(), config, visit.now_unix_nano, version)
+        except StoreUnavailableError as gone:
+            body = failing(gone)
         return [
             Pulse(id="health-pulse", n=0, answered=0, period_ms=_PERIOD_MS),
             html.Div(body, id="health-body", className="stack"),

@@ -224,7 +224,7 @@ def rejects_panel(sources: Sequence[SourceRow]) -> Any:
     refused = _reasons(sources, "rejected")
     kept = _reasons(sources, "warned")
     if not refused and not kept:
-        clean = html.Div([icon("ok", 16), "Every span that came was taken whole."], className="row pad ok")
+        clean = html.Div([icon("ok", 16), "Nothing has been rejected."], className="row pad ok")
         return panel("Rejected, by reason", clean)
     most = max(number for _, _, number in chain(refused, kept))
     items = [_reason_row(row, most, "--s6") for row in refused[:_MOST_REASONS]]

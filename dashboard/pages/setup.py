@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dash import Dash, Input, Output, html, no_update
+from dash import Dash, Input, Output, html
 
 from dashboard.components import Pulse, Svg, attrs, badge, copy_button, icon, keys, node, panel
 from dashboard.config import DashboardConfig
@@ -47,14 +48,16 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
         prevent_initial_call=True,
     )
     async def follow(beat: int) -> tuple[Any, ...]:
-        try:
+        arrived: Arrived | None = None
+        with suppress(StoreUnavailableError):
             arrived = await read(look, reader)
-        except StoreUnavailableError:
-            return no_update, _listening_state(None, clock()), no_update, beat
         return lead(arrived), _listening_state(arrived, clock()), steps(arrived), beat
 
     def layout(visit: Visit) -> Any:
-        return draw(look(reader), config, visit)
+        try:
+            return draw(look(reader), config, visit)
+        except StoreUnavailableError:
+            return draw(None, config, visit)  # the snippets are of use all the same
 
     return Page("setup", "/setup", "Set up", layout, NavEntry("Set up", "setup", foot=True))
 
@@ -76,7 +79,7 @@ def look(reader: Reader) -> Arrived:
     )
 
 
-def draw(arrived: Arrived, config: DashboardConfig, visit: Visit) -> Any:
+def draw(arrived: Arrived | None, config: DashboardConfig, visit: Visit) -> Any:
     """The whole page."""
     language = visit.choice("lang", tuple(LANGUAGES), "python")
     text = snippet(language, otlp_grpc=config.otlp_grpc, otlp_http=config.otlp_http)
@@ -89,7 +92,7 @@ def draw(arrived: Arrived, config: DashboardConfig, visit: Visit) -> Any:
     right = [
         _listening(arrived, config, visit.now_unix_nano),
         panel("What arrived so far", html.Div(steps(arrived), id="setup-steps")),
-        *([_example()] if not arrived.decisions else []),
+        *([_example()] if arrived is not None and not arrived.decisions else []),
         _keys(),
     ]
     return html.Div(
@@ -102,8 +105,13 @@ def draw(arrived: Arrived, config: DashboardConfig, visit: Visit) -> Any:
     )
 
 
-def lead(arrived: Arrived) -> list[Any]:
-    """Headline, what to do, and the next step."""
+def lead(arrived: Arrived | None) -> list[Any]:
+    """Headline, what to do, and the next step; None: the store does not answer."""
+    if arrived is None:
+        text = (
+            "What has arrived cannot be told until the store answers again. The snippets hold all the same."
+        )
+        return [html.H2("The store cannot be read"), html.P(text), html.Div(className="row lead-actions")]
     if not arrived.decisions:
         title, text = (
             "No decisions yet",
@@ -134,8 +142,10 @@ def lead(arrived: Arrived) -> list[Any]:
     return [html.H2(title), html.P(text), html.Div(actions, className="row wrap lead-actions")]
 
 
-def steps(arrived: Arrived) -> list[Any]:
-    """The checklist, from a first byte to exact shares."""
+def steps(arrived: Arrived | None) -> list[Any]:
+    """The checklist, from a first byte to exact shares; None: the store does not answer."""
+    if arrived is None:
+        return [html.Div("unknown", className="pad dim f12")]
     of = f" of {arrived.looked_at}" if arrived.looked_at else ""
     return [
         _step("A span of any kind", "port reached, bytes decoded", arrived.spans, ""),
@@ -179,7 +189,7 @@ def _tabs(language: str, text: str) -> Any:
     )
 
 
-def _listening(arrived: Arrived, config: DashboardConfig, now: int) -> Any:
+def _listening(arrived: Arrived | None, config: DashboardConfig, now: int) -> Any:
     rows = [("OTLP gRPC", config.otlp_grpc), ("OTLP HTTP", config.otlp_http)]
     items = [
         html.Li(

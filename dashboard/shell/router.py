@@ -20,9 +20,7 @@ _LOG = logging.getLogger(__name__)
 _MOST_QUERY: Final = 4_096
 _MOST_ALERTS: Final = 100
 _ALERT_PERIOD_MS: Final = 5_000
-_WORKS_ANYWAY: Final = (
-    "Intake goes on: nothing that senders were told is stored can be lost. This page tries again on demand."
-)
+_WORKS_ANYWAY: Final = "Intake is a process of its own: what senders were told is stored stays stored."
 
 
 @dataclass(frozen=True, slots=True)
