@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import numpy as np
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
 
@@ -17,6 +18,11 @@ from .attributes import NO_ATTRIBUTES, Row, to_json
 from .columns import SpanColumns, reject_reason
 from .errors import InvalidRequestError
 from .wire_groups import Group, WireRequest, resource_of
+
+_LONG = 8
+"""Arrays from this length on are worth trying as doubles at once."""
+
+_DOUBLE_HEAD = bytes((0x0A, 9, 0x21))
 
 
 def read_protobuf(body: bytes) -> WireRequest:
@@ -93,7 +99,7 @@ def _value(value: Any, odd: list[bool]) -> Any:
     """One AnyValue; an unset or unknown kind is None."""
     kind = value.WhichOneof("value")
     if kind == "array_value":
-        return _list(value.array_value.values, odd)
+        return _list(value.array_value, odd)
     if kind == "kvlist_value":
         return dict(_row(value.kvlist_value.values, odd))
     if kind == "double_value":
@@ -107,7 +113,14 @@ def _value(value: Any, odd: list[bool]) -> Any:
     return getattr(value, kind) if kind in ("string_value", "bool_value", "int_value") else None
 
 
-def _list(values: Any, odd: list[bool]) -> list[Any]:
+def _list(array: Any, odd: list[bool]) -> list[Any]:
+    values = array.values
+    if len(values) >= _LONG:
+        doubles = _doubles(array.SerializeToString(), len(values))
+        if doubles is not None:
+            if not all(map(isfinite, doubles)):
+                odd.append(True)
+            return doubles
     items: list[Any] = []
     for value in values:
         plain = value.string_value or value.double_value or value.int_value
@@ -117,6 +130,21 @@ def _list(values: Any, odd: list[bool]) -> list[Any]:
             odd.append(True)
         items.append(plain)
     return items
+
+
+def _doubles(wire: bytes, count: int) -> list[float] | None:
+    """``count`` numbers when ``wire``, an ArrayValue, holds doubles alone, else None.
+
+    Such an array is one pattern repeated: tag and length of the element, tag of ``double_value``, eight
+    bytes. Reading it at once is several times cheaper than value by value.
+    """
+    if len(wire) != count * (len(_DOUBLE_HEAD) + 8):
+        return None
+    elements = np.frombuffer(wire, np.uint8).reshape(count, -1)
+    if (elements[:, : len(_DOUBLE_HEAD)] != np.frombuffer(_DOUBLE_HEAD, np.uint8)).any():
+        return None
+    numbers: list[float] = elements[:, len(_DOUBLE_HEAD) :].copy().view("<f8").ravel().tolist()
+    return numbers
 
 
 def _events(events: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -99,8 +99,11 @@ def matrix(value: Any, what: str) -> tuple[tuple[float, ...], ...]:
     rows = _listed(value, what)
     if not set(map(type, rows)) <= {list}:
         raise BrokenError(f"{what} is not a matrix")
-    flat = iter(_floats(list(chain.from_iterable(rows)), what))
-    return tuple([tuple(islice(flat, len(row))) for row in rows])
+    flat = list(chain.from_iterable(rows))
+    _floats(flat, what)
+    if set(map(type, flat)) == {float}:
+        return tuple(map(tuple, rows))
+    return tuple([tuple(map(float, row)) for row in rows])
 
 
 def decision_key(value: Any, own: bytes) -> bytes:
