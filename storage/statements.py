@@ -28,15 +28,18 @@ SEE_RESOURCE = "UPDATE resource SET seen_unix_nano = ? WHERE id = ?"
 SEE_SCOPE = "UPDATE scope SET seen_unix_nano = ? WHERE id = ?"
 FIND_SERIES = "SELECT id FROM weight_series WHERE service = ? AND policy = ? AND node = ?"
 
-# A mention older than what is kept changes nothing, unless what is kept lies in the future of the store.
+# A mention older than what is kept changes nothing but when the series was last seen, unless what is kept
+# lies in the future of the store. A mention without a weight never replaces one.
+_NEWER = """(weight IS NULL OR (excluded.weight IS NOT NULL AND (
+    excluded.time_unix_nano >= time_unix_nano OR time_unix_nano > excluded.seen_unix_nano)))"""
+_NEWEST = ", ".join(
+    f"{name} = CASE WHEN {_NEWER} THEN excluded.{name} ELSE {name} END"
+    for name in ("weight", "score", "scores", "scorer_weights", "time_unix_nano", "change")
+)
 UPSERT_SERIES = f"""
 {_insert(tables.weight_series)}
 ON CONFLICT (service, policy, node) DO UPDATE SET
-  weight = coalesce(excluded.weight, weight), score = excluded.score,
-  scores = excluded.scores, scorer_weights = excluded.scorer_weights,
-  time_unix_nano = excluded.time_unix_nano, change = excluded.change,
-  seen_unix_nano = excluded.seen_unix_nano, retired = excluded.retired
-WHERE excluded.time_unix_nano >= time_unix_nano OR time_unix_nano > excluded.seen_unix_nano
+  {_NEWEST}, seen_unix_nano = excluded.seen_unix_nano, retired = excluded.retired
 """
 
 UPSERT_SECOND = f"""

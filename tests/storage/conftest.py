@@ -3,9 +3,11 @@
 import base64
 import json
 import math
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -174,23 +176,39 @@ class Clock:
         return self.now
 
 
+@pytest.fixture(scope="session")
+def kit() -> SimpleNamespace:
+    """The builders of this file, since test modules cannot import a conftest."""
+    return SimpleNamespace(
+        NANO=NANO,
+        START=START,
+        Said=Said,
+        Clock=Clock,
+        batch_of=batch_of,
+        key_of=key_of,
+        trace_hex=trace_hex,
+        span_hex=span_hex,
+        Attributes=Attributes,
+    )
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
 @pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """An up-to-date empty store as bytes, made once: migrating for every test would dominate."""
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An up-to-date empty store to copy, made once: migrating for every test would dominate."""
     path = tmp_path_factory.mktemp("store") / "empty.db"
     upgrade(f"sqlite:///{path}")
-    return path.read_bytes()
+    return path
 
 
 @pytest.fixture
-def database(tmp_path: Path, empty_store: bytes) -> Iterator[Database]:
+def database(tmp_path: Path, empty_store: Path) -> Iterator[Database]:
     path = tmp_path / "weighbridge.db"
-    path.write_bytes(empty_store)
+    shutil.copy(empty_store, path)
     opened = Database(f"sqlite:///{path}")
     yield opened
     opened.dispose()
