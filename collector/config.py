@@ -10,7 +10,8 @@ class CollectorConfig:
     """Addresses, bounds and access of one collector. Port 0 takes any free port.
 
     ``max_request_bytes`` counts after decompression. ``max_inflight_bytes`` and ``max_inflight_requests``
-    bound what is read, decoded or waiting to be stored; beyond either a sender is told to retry. A request
+    bound what is read, decoded or waiting to be stored; beyond either a sender is told to retry. Decoding
+    multiplies a request's size by about four while it lasts, so plan for that much memory. A request
     is written in parts of at most ``part_max_spans`` spans; one write takes waiting parts up to
     ``batch_max_spans``. ``request_timeout_s`` bounds both reading a request and storing it.
     """

@@ -89,11 +89,10 @@ class GrpcReceiver:
         try:
             metadata = {k.lower(): v for k, v in context.invocation_metadata() if isinstance(v, str)}
             check_access(metadata, self._config.bearer_token, self._config.cors_origins)
-            ticket = self._admission.enter()
-            with ticket:
+            with self._admission.enter() as ticket:
                 body = await self._read(context, ticket)
                 payload = Payload(body, Encoding.PROTOBUF, body[:2] == _GZIP_MAGIC, context.peer())
-                result = await self._export.export(signal, payload, ticket)
+                result = await self._export.export(signal, payload, ticket.move())
         except asyncio.CancelledError:
             raise
         except Exception as exc:

@@ -89,7 +89,8 @@ class OtlpHttp:
             with self._admission.enter() as ticket:
                 body = await self._read(request, ticket)
                 peer = request.client.host if request.client else ""
-                result = await self._export.export(signal, Payload(body, encoding, gzipped, peer), ticket)
+                payload = Payload(body, encoding, gzipped, peer)
+                result = await self._export.export(signal, payload, ticket.move())
         except ClientDisconnect:
             self._metrics.answered(_TRANSPORT, signal.value, "disconnected")
             return Response(status_code=400)

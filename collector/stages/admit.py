@@ -66,6 +66,13 @@ class Ticket:
         self._admission.take(size)
         self._size += size
 
+    def move(self) -> "Ticket":
+        """A ticket that holds what this one held; this one then holds nothing."""
+        moved = Ticket(self._admission)
+        moved._size, moved._open = self._size, self._open
+        self._open = False
+        return moved
+
     def close(self) -> None:
         """Give everything back; repeated calls do nothing."""
         if self._open:

@@ -113,7 +113,7 @@ def columns(decoded):
     }
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(items=st.lists(spans(), max_size=3), enums_as_numbers=st.booleans())
 def test_both_encodings_give_the_same_batch(items, enums_as_numbers, set_any_value):
     """Whatever a request holds, protobuf and JSON decode to equal columns and equal rejects."""
@@ -124,7 +124,7 @@ def test_both_encodings_give_the_same_batch(items, enums_as_numbers, set_any_val
     assert len(binary.batch) + binary.rejected == 2 * len(items)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(body=st.binary(max_size=200), encoding=st.sampled_from(Encoding))
 def test_garbage_is_decoded_or_refused_but_never_crashes(body, encoding):
     """Any bytes give a batch or InvalidRequestError."""
@@ -168,7 +168,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(document=JSON)
 def test_json_of_any_shape_never_crashes(document):
     """Fields of the wrong type are refused in words, not with a traceback."""

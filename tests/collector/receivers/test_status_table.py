@@ -175,9 +175,11 @@ async def test_a_store_that_is_too_slow_asks_for_a_retry(start, make_request):
     assert (await running.send_http(body)).status_code == 503
     code, _, _ = await grpc_error(running, body)
     assert code is grpc.StatusCode.UNAVAILABLE
+    assert running.collector.inflight_requests == 2, "what still waits keeps its place"
     release.set()
     assert (await running.send_http(body)).status_code == 200
     assert running.store.span_count == 1
+    assert running.collector.inflight_requests == 0
 
 
 async def test_too_large(start):

@@ -27,3 +27,13 @@ def test_beyond_the_bytes_a_request_is_refused_and_holds_nothing():
     first.close()
     first.close()
     assert (admission.bytes, admission.requests) == (0, 0)
+
+
+def test_a_moved_ticket_is_given_back_by_its_new_holder_alone():
+    """The receiver's ``with`` ends before the work does."""
+    admission = Admission(100, 10, 1.0)
+    with admission.enter(10) as ticket:
+        held = ticket.move()
+    assert (admission.bytes, admission.requests) == (10, 1)
+    held.close()
+    assert (admission.bytes, admission.requests) == (0, 0)
