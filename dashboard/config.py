@@ -10,7 +10,7 @@ class DashboardConfig:
 
     ``otlp_grpc`` and ``otlp_http`` are ``host:port`` as a sender on this machine would dial them.
     ``in_force`` lists further settings in the order in which the health page shows them.
-    ``alert_rules`` and ``alert_destinations`` are how many are set. ``demo`` marks made-up traffic.
+    ``alert_rules`` and ``alert_destinations`` are how many are set.
     """
 
     otlp_grpc: str = "127.0.0.1:4317"
@@ -20,4 +20,3 @@ class DashboardConfig:
     in_force: Mapping[str, str] = field(default_factory=dict)
     alert_rules: int = 0
     alert_destinations: int = 0
-    demo: bool = False

@@ -11,6 +11,7 @@ from dashboard.components.blocks import copy_button
 from dashboard.config import DashboardConfig
 from dashboard.format import NANO, count, duration
 from dashboard.page import MOUNT, NavEntry, Page, Visit
+from dashboard.pages.alert_chart import weight_chart, window
 from dashboard.pages.alert_evidence import RULE_SNIPPET, deliveries_panel, evidence, headline, tone_of
 from dashboard.pages.snippets import coloured
 from dashboard.state import read
@@ -36,17 +37,16 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
     )
     async def follow(beat: int, view: str, chosen: int | None) -> tuple[Any, int]:
         try:
-            alerts = await read(reader.alerts, limit=_MOST)
+            return await read(show, reader, view, chosen, config, clock()), beat
         except StoreUnavailableError as gone:
             return failing(gone), beat
-        return draw(alerts, view, chosen, config, clock()), beat
 
     def layout(visit: Visit) -> Any:
         view = visit.choice("view", tuple(_VIEWS), "open")
         number = visit.number("alert", 0, 2**53)
         chosen = int(number) if number is not None else None
         try:
-            body: Any = draw(reader.alerts(limit=_MOST), view, chosen, config, visit.now_unix_nano)
+            body: Any = show(reader, view, chosen, config, visit.now_unix_nano)
         except StoreUnavailableError as gone:
             body = failing(gone)
         state = attrs(data_view=view, data_alert=chosen)
@@ -64,10 +64,33 @@ def failing(gone: StoreUnavailableError) -> Any:
     return error_state("The alerts cannot be read.", works=works, detail=str(gone))
 
 
+def show(reader: Reader, view: str, chosen: int | None, config: DashboardConfig, now: int) -> list[Any]:
+    """Ask the store and draw what it says."""
+    return draw(
+        reader.alerts(limit=_MOST), view, chosen, config, now, lambda alert: _chart(reader, alert, now)
+    )
+
+
+def _chart(reader: Reader, alert: AlertRow, now: int) -> Any:
+    about = {name: alert.labels.get(name) for name in ("policy", "service", "node")}
+    if not all(about.values()):
+        return None
+    time = window(alert, now)
+    return weight_chart(reader.weight_history(time, **about), alert, time)
+
+
 def draw(
-    alerts: Sequence[AlertRow], view: str, chosen: int | None, config: DashboardConfig, now: int
+    alerts: Sequence[AlertRow],
+    view: str,
+    chosen: int | None,
+    config: DashboardConfig,
+    now: int,
+    chart: Callable[[AlertRow], Any] = lambda _: None,
 ) -> list[Any]:
-    """The whole page for one answer of the store; an unknown ``view`` shows the open alerts."""
+    """The whole page for one answer of the store.
+
+    An unknown ``view`` shows the open alerts; ``chart`` draws the chosen alert's evidence.
+    """
     view = view if view in _VIEWS else "open"
     by_view = {name: [a for a in alerts if a.state == state] for name, state in _VIEWS.items()}
     shown = by_view[view]
@@ -79,7 +102,13 @@ def draw(
         current = next((a for a in alerts if a.alert_id == chosen), shown[0])
         listing = panel_list(shown, current.alert_id, view, now)
         body = html.Div(
-            [listing, html.Div([evidence(current, now), deliveries_panel(current, now)], className="stack")],
+            [
+                listing,
+                html.Div(
+                    [evidence(current, now), chart(current), deliveries_panel(current, now)],
+                    className="stack",
+                ),
+            ],
             className="al",
         )
     return [_tabs(view, {name: len(rows) for name, rows in by_view.items()}), body]

@@ -8,15 +8,8 @@ from dash import Dash, Input, Output, html
 from dashboard.components import Pulse, error_state
 from dashboard.config import DashboardConfig
 from dashboard.page import NavEntry, Page, Visit
-from dashboard.pages.health_panels import (
-    configuration_panel,
-    intake_tiles,
-    messages_panel,
-    processes_panel,
-    rejects_panel,
-    sources_panel,
-    store_panel,
-)
+from dashboard.pages.health_panels import intake_tiles, messages_panel, rejects_panel, sources_panel
+from dashboard.pages.health_store import configuration_panel, processes_panel, store_panel
 from dashboard.state import read
 from storage.errors import StoreUnavailableError
 from storage.queries import Reader
@@ -70,9 +63,8 @@ def draw(view: HealthView, config: DashboardConfig, now: int, version: str) -> l
     return [
         intake_tiles(view, now),
         sources_panel(view.sources, now),
-        html.Div([rejects_panel(view.sources), processes_panel(view.processes, now)], className="two"),
+        html.Div([rejects_panel(view.sources), store_panel(view.store)], className="two"),
         messages_panel(view.sources),
-        html.Div(
-            [store_panel(view.store), configuration_panel(config, view.store, version)], className="two"
-        ),
+        processes_panel(view.processes, now),
+        configuration_panel(config, view.store, version),
     ]

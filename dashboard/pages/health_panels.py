@@ -7,12 +7,10 @@ from typing import Any, Final
 from dash import html
 
 from dashboard.components import (
-    When,
     attrs,
     badge,
     empty_state,
     icon,
-    key_values,
     number_cell,
     number_head,
     panel,
@@ -20,13 +18,11 @@ from dashboard.components import (
     tile,
     tiles,
 )
-from dashboard.config import DashboardConfig
 from dashboard.format import (
     NANO,
     age,
     byte_size,
     count,
-    decimal,
     duration,
     milliseconds,
     percent,
@@ -38,10 +34,11 @@ from storage.records import HealthView, ProcessRow, SourceRow, StoreFigures
 SILENT_AFTER_S: Final = 15
 """A source that sent within a quarter of an hour and then nothing for this long is marked."""
 _FORGOTTEN_AFTER_S: Final = 900
-_DEAD_AFTER_S: Final = 15
 _MOST_REASONS: Final = 12
 _REJECTED_LIMIT: Final = 0.01
 _DUPLICATE_LIMIT: Final = 0.02
+_BAR_END: Final = 0.08
+"""Share at which the bar of what was not clean is full."""
 _FULL_STORE: Final = 0.95
 
 
@@ -163,11 +160,11 @@ def sources_panel(sources: Sequence[SourceRow], now: int) -> Any:
     meta = f"{count(active)} sending" + (
         f", {count(len(sources) - active)} silent" if active < len(sources) else ""
     )
-    legend = [_key("--s6", "rejected"), _key("--s1", "duplicate"), _key("--s4", "no decision in it")]
+    legend = [_key("--s6", "rejected"), _key("--s1", "duplicate"), _key("--s2", "broken decision")]
     head = [
         "Source",
         number_head("Spans/s"),
-        "Not a new decision",
+        "Not clean, 0 to 8 %",
         number_head("Accepted"),
         number_head("Decisions"),
         number_head("Rejected"),
@@ -188,14 +185,17 @@ def _source_row(source: SourceRow, now: int) -> Any:
     rejected = sum(source.rejected.values())
     seen = source.accepted + source.duplicated + rejected
     shares = [number / seen if seen else 0.0 for number in (rejected, source.duplicated, source.unmapped)]
+    kept = sum(source.warned.values()) / seen if seen else 0.0
     quiet_s = (now - source.last_seen_unix_nano) / NANO
     name: list[Any] = [html.Span(source.source, className="ell", title=source.source)]
     recently = SILENT_AFTER_S <= quiet_s < _FORGOTTEN_AFTER_S
     if recently:
         name.append(badge(f"silent {duration(quiet_s)}", "warn", shape="wait"))
-    widths = zip(shares, ("--s6", "--s1", "--s4"), strict=True)
+    parts = ((shares[0], "--s6"), (shares[1], "--s1"), (kept, "--s2"))
     bar = [
-        html.I(style={"width": f"{share:.2%}", "background": f"var({colour})"}) for share, colour in widths
+        html.I(style={"width": f"{min(1.0, share / _BAR_END):.1%}", "background": f"var({colour})"})
+        for share, colour in parts
+        if share
     ]
     last = html.Span(age(now, source.last_seen_unix_nano))
     return html.Tr(
@@ -264,84 +264,3 @@ def messages_panel(sources: Sequence[SourceRow]) -> Any:
     return panel(
         "Last answer with a complaint", html.Ul(items, className="told"), meta="what the sender was told"
     )
-
-
-def processes_panel(processes: Sequence[ProcessRow], now: int) -> Any:
-    """The processes that report here and how fresh their last word is."""
-    if not processes:
-        return panel(
-            "Processes", empty_state("No process has reported yet", "They report every second once they run.")
-        )
-    head = [
-        "Process",
-        "Instance",
-        "Version",
-        "Running since",
-        number_head("Memory"),
-        number_head("Heartbeat"),
-    ]
-    rows = [_process_row(p, now) for p in sorted(processes, key=lambda p: (p.role, p.instance))]
-    return panel("Processes", table(head, rows, label="Processes"))
-
-
-def _process_row(process: ProcessRow, now: int) -> Any:
-    quiet_s = (now - process.seen_unix_nano) / NANO
-    beat = (
-        badge(f"silent {duration(quiet_s)}", "warn", shape="wait")
-        if quiet_s > _DEAD_AFTER_S
-        else age(now, process.seen_unix_nano)
-    )
-    memory = process.figures.get("rss_bytes")
-    return html.Tr(
-        [
-            html.Th(process.role, scope="row", className="med"),
-            html.Td(process.instance, className="mono mid"),
-            html.Td(process.version),
-            html.Td(When(ms=process.started_unix_nano // 1_000_000, form="full"), className="mid"),
-            number_cell(" ".join(byte_size(memory)) if memory else "unknown"),
-            number_cell(beat),
-        ]
-    )
-
-
-def store_panel(store: StoreFigures) -> Any:
-    """How much is kept, how far back, and when it is deleted."""
-    share = store.size_bytes / store.limit_bytes if store.limit_bytes else None
-    limit = " ".join(byte_size(store.limit_bytes)) if store.limit_bytes else "no size limit"
-    rows: list[tuple[str, Any]] = [
-        ("Size", f"{' '.join(byte_size(store.size_bytes))} of {limit}"),
-        ("Spans, decisions", f"{count(store.spans)}, {count(store.decisions)}"),
-        ("Kept for", duration(store.max_age_s) if store.max_age_s else "no age limit"),
-        ("Oldest", _instant(store.oldest_unix_nano)),
-        ("Newest", _instant(store.newest_unix_nano)),
-    ]
-    if store.spans and store.size_bytes:
-        rows.append(("Bytes a span", decimal(store.size_bytes / store.spans, 0)))
-    gauge = (
-        html.Div(
-            html.I(style={"width": f"{min(1.0, share):.1%}"}), className="gauge", **attrs(aria_hidden="true")
-        )
-        if share is not None
-        else None
-    )
-    return panel(
-        "Store",
-        html.Div([gauge, key_values(*rows)], className="pad stack tight"),
-        meta="beyond either limit the oldest go first",
-    )
-
-
-def _instant(unix_nano: int | None) -> Any:
-    return "nothing yet" if unix_nano is None else When(ms=unix_nano // 1_000_000, form="full")
-
-
-def configuration_panel(config: DashboardConfig, store: StoreFigures, version: str) -> Any:
-    """What is in force, secrets masked before they come here."""
-    rows: list[tuple[str, Any]] = [("Version, schema", f"{version}, {store.schema}")]
-    if config.database:
-        rows.append(("Store", html.Span(config.database, className="mono")))
-    rows.append(("OTLP gRPC, HTTP", html.Span(f"{config.otlp_grpc}, {config.otlp_http}", className="mono")))
-    rows.append(("Alert rules, destinations", f"{config.alert_rules}, {config.alert_destinations}"))
-    rows += [(name, html.Span(value, className="mono")) for name, value in config.in_force.items()]
-    meta = html.Span(config.settings_file or "defaults, no settings file", className="mono")
-    return panel("Configuration in force", html.Div(key_values(*rows), className="pad"), meta=meta)

@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, html
 
 from dashboard.components import Pulse, Svg, attrs, badge, copy_button, icon, keys, node, panel
 from dashboard.config import DashboardConfig
-from dashboard.format import age, count
+from dashboard.format import NANO, age, count, plural
 from dashboard.page import MOUNT, NavEntry, Page, Visit
 from dashboard.pages.snippets import LANGUAGES, coloured, snippet
 from dashboard.state import read
@@ -21,6 +21,17 @@ from storage.records import DecisionQuery, DecisionRow, HealthView
 _PERIOD_MS: Final = 2_000
 _LOOKED_AT: Final = 50
 _DEMO: Final = "weighbridge demo"
+_SILENT_NANO: Final = 60 * NANO
+_STORE_AWAY: Final = "What has arrived cannot be told until it answers again. The snippets hold all the same."
+_SEND_ONE: Final = (
+    "Send one span per scheduling decision to this collector and this page turns into the live view. "
+    "Nothing to install on the router if it already speaks OTLP."
+)
+_CHECK: Final = "Check that the sender still runs and reaches one of these addresses."
+_ADD_ONE: Final = (
+    "Decisions arrive and are stored. To add a router, paste one of these into it; "
+    "it appears under its service name."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
         arrived: Arrived | None = None
         with suppress(StoreUnavailableError):
             arrived = await read(look, reader)
-        return lead(arrived), _listening_state(arrived, clock()), steps(arrived), beat
+        return lead(arrived, clock()), _listening_state(arrived, clock()), steps(arrived), beat
 
     def layout(visit: Visit) -> Any:
         try:
@@ -75,7 +86,10 @@ def look(reader: Reader) -> Arrived:
         explained=sum(1 for row in newest if row.candidates_total),
         sampled=sum(1 for row in newest if row.adjusted_count is not None),
         sources=sorted(source.source for source in health.sources),
-        last_seen_unix_nano=max((source.last_seen_unix_nano for source in health.sources), default=0),
+        last_seen_unix_nano=max(
+            (source.last_seen_unix_nano for source in health.sources),
+            default=health.store.newest_unix_nano or 0,  # the counts follow the spans by a second
+        ),
     )
 
 
@@ -84,7 +98,7 @@ def draw(arrived: Arrived | None, config: DashboardConfig, visit: Visit) -> Any:
     language = visit.choice("lang", tuple(LANGUAGES), "python")
     text = snippet(language, otlp_grpc=config.otlp_grpc, otlp_http=config.otlp_http)
     left = [
-        html.Section(lead(arrived), id="setup-lead", className="lead"),
+        html.Section(lead(arrived, visit.now_unix_nano), id="setup-lead", className="lead"),
         html.Section(
             [_tabs(language, text), coloured(text, f"{LANGUAGES[language]} snippet")], className="panel"
         ),
@@ -105,41 +119,31 @@ def draw(arrived: Arrived | None, config: DashboardConfig, visit: Visit) -> Any:
     )
 
 
-def lead(arrived: Arrived | None) -> list[Any]:
+def lead(arrived: Arrived | None, now: int) -> list[Any]:
     """Headline, what to do, and the next step; None: the store does not answer."""
-    if arrived is None:
-        text = (
-            "What has arrived cannot be told until the store answers again. The snippets hold all the same."
-        )
-        return [html.H2("The store cannot be read"), html.P(text), html.Div(className="row lead-actions")]
-    if not arrived.decisions:
-        title, text = (
-            "No decisions yet",
-            (
-                "Send one span per scheduling decision to this collector and this page turns into the live "
-                "view. Nothing to install on the router if it already speaks OTLP."
-            ),
-        )
-    else:
-        title, text = (
-            "Receiving",
-            (
-                "Decisions arrive and are stored. To add a router, paste one of these into it; "
-                "it appears under its service name."
-            ),
-        )
-    demo = [
-        html.Span("Nothing to send yet? Run", className="dim f12"),
-        html.Code(_DEMO, className="inline"),
-        copy_button(_DEMO, "Copy the demo command"),
-        html.Span("for 64 simulated nodes.", className="dim f12"),
-    ]
-    actions = (
-        [html.A("Open the live view", href=f"{MOUNT}/live", className="btn primary")]
-        if arrived.decisions
-        else demo
-    )
+    title, text = _headline(arrived, now)
+    actions: list[Any] = []
+    if arrived is not None and arrived.decisions:
+        actions = [html.A("Open the live view", href=f"{MOUNT}/live", className="btn primary")]
+    elif arrived is not None:
+        actions = [
+            html.Span("Nothing to send yet? Run", className="dim f12"),
+            html.Code(_DEMO, className="inline"),
+            copy_button(_DEMO, "Copy the demo command"),
+            html.Span("for 64 simulated nodes.", className="dim f12"),
+        ]
     return [html.H2(title), html.P(text), html.Div(actions, className="row wrap lead-actions")]
+
+
+def _headline(arrived: Arrived | None, now: int) -> tuple[str, str]:
+    if arrived is None:
+        return "The store cannot be read", _STORE_AWAY
+    if not arrived.decisions:
+        return "No decisions yet", _SEND_ONE
+    if now - arrived.last_seen_unix_nano > _SILENT_NANO:
+        last = age(now, arrived.last_seen_unix_nano)
+        return "Nothing arrives now", f"The last span came {last}; what came before is kept. {_CHECK}"
+    return "Receiving", _ADD_ONE
 
 
 def steps(arrived: Arrived | None) -> list[Any]:
@@ -206,8 +210,11 @@ def _listening_state(arrived: Arrived | None, now: int) -> Any:
         return badge("the store cannot be read", "crit")
     if not arrived.spans:
         return badge("waiting for the first span", "info", shape="wait")
-    names = arrived.sources[0] if len(arrived.sources) == 1 else f"{len(arrived.sources)} sources"
-    return badge(f"{names}, last span {age(now, arrived.last_seen_unix_nano)}", "ok")
+    names = arrived.sources[0] if len(arrived.sources) == 1 else plural(len(arrived.sources), "source")
+    said = f"{names}, last span {age(now, arrived.last_seen_unix_nano)}"
+    if now - arrived.last_seen_unix_nano > _SILENT_NANO:
+        return badge(said, "warn", shape="wait")
+    return badge(said, "ok")
 
 
 def _keys() -> Any:
@@ -219,6 +226,7 @@ def _keys() -> Any:
         (("G", "H"), "Health"),
         (("S",), "Copy a link to this view"),
         (("T",), "Time range"),
+        (("Space",), "Freeze the live view"),
     ]
     items = [html.Li([what, keys(*names)]) for names, what in rows]
     return html.Div(panel("Keys", html.Ul(items, className="ep key-list")), className="hide-s")

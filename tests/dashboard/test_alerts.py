@@ -1,16 +1,19 @@
 """The alerts page: what drifted, since when, and whether the page went out."""
 
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dashboard.config import DashboardConfig
+from dashboard.pages.alert_chart import weight_chart, window
 from dashboard.pages.alert_evidence import RULE_SNIPPET
-from dashboard.pages.alerts import draw, failing
+from dashboard.pages.alerts import draw, failing, show
 from storage.control import Control, NewAlert, NewDelivery
 from storage.errors import StoreUnavailableError
 from storage.queries import Reader
+from storage.records import AlertRow, TimeRange
 from weighbridge.settings import load
 
 NOW = 1_800_000_000_000_000_000
@@ -105,6 +108,47 @@ def test_a_resolved_alert_moves_to_the_past(reader: Reader, control: Control, te
     assert "Nothing fires now" in text(draw(alerts, "open", None, ONE_RULE, NOW))
     assert "resolved after 2 min 10 s" in text(draw(alerts, "past", None, ONE_RULE, NOW))
     assert "Nothing fires now" in text(draw(alerts, "../..", None, ONE_RULE, NOW))
+
+
+def test_the_weight_around_the_alert_is_drawn(
+    reader: Reader, control: Control, send: Callable[..., None], text: Text
+) -> None:
+    """The line comes from the store's roll-ups of that node, policy and service only."""
+    for second in range(60):
+        weight = 0.62 if second < 40 else 0.31
+        send(
+            {"decision.node": "a", "weight": weight, "decision.policy.name": "llm"},
+            service="gw",
+            age_s=61 - second,
+        )
+    raise_alert(control, "a", age_s=20)
+    assert "Weight of this node" in text(show(reader, "open", None, ONE_RULE, NOW))
+    drawn = weight_chart(
+        reader.weight_history(TimeRange(0, NOW), node="a"),
+        reader.alerts()[0],
+        window(reader.alerts()[0], NOW),
+    )
+    assert "Weight from 0.62 to 0.31" in str(drawn)
+    raise_alert(control, "never-seen", age_s=10)
+    assert "Weight of this node" not in text(show(reader, "open", None, ONE_RULE, NOW))
+
+
+def test_a_silence_breaks_the_line(reader: Reader, control: Control, send: Callable[..., None]) -> None:
+    """Nothing is drawn across seconds of which nothing is known."""
+    for age_s in (60, 59, 5, 4):
+        send({"decision.node": "a", "weight": 0.5, "decision.policy.name": "llm"}, service="gw", age_s=age_s)
+    raise_alert(control, "a", age_s=30)
+    alert = reader.alerts()[0]
+    drawn = weight_chart(reader.weight_history(window(alert, NOW), node="a"), alert, window(alert, NOW))
+    line = next(d for d in re.findall(r"'d': '([^']+)'", str(drawn)) if "L" in d)
+    assert (line.count("M"), line.count("L")) == (2, 2)
+
+
+def test_an_alert_of_days_is_drawn_for_an_hour() -> None:
+    """The chart has a bound, whatever the alert's length."""
+    alert = AlertRow("f", 1, "r", "firing", {}, {}, None, NOW - 200_000 * SECOND, None)
+    time = window(alert, NOW)
+    assert time.end_unix_nano - time.start_unix_nano == 3_600 * SECOND
 
 
 def test_nobody_told_is_said_plainly(reader: Reader, control: Control, text: Text) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from dashboard.config import DashboardConfig
 from dashboard.pages.health import draw, failing
+from dashboard.pages.health_store import in_words
 from storage.control import Control
 from storage.errors import StoreUnavailableError
 from storage.queries import Reader
@@ -145,6 +146,18 @@ def test_a_store_that_is_away_is_said_with_its_reason(text: Text) -> None:
     shown = text(failing(StoreUnavailableError("database is locked")))
     assert "The store cannot be read." in shown
     assert "database is locked" in shown
+
+
+def test_settings_are_shown_with_their_units() -> None:
+    """Seconds and bytes are written as people read them; what is not set says so."""
+    raw = {
+        "retention.max_age": "604800.0",
+        "intake.max_request_size": "67108864",
+        "web": "None",
+        "data_dir": "/d",
+    }
+    shown = {"retention.max_age": "7 d", "intake.max_request_size": "64.0 MiB", "web": "not set"}
+    assert dict(in_words(raw)) == shown
 
 
 def test_the_configuration_in_force_is_listed(text: Text) -> None:

@@ -15,7 +15,7 @@ from collector.adapters.registry import adapt
 from collector.decode import Encoding, decode_traces
 from dashboard.config import DashboardConfig
 from dashboard.page import Visit
-from dashboard.pages.setup import draw, lead, look, steps
+from dashboard.pages.setup import Arrived, draw, lead, look, steps
 from dashboard.pages.snippets import LANGUAGES, coloured, snippet
 from storage.queries import Reader
 
@@ -113,8 +113,15 @@ def test_the_checklist_counts_what_arrived(reader: Reader, send: Callable[..., N
     )
     arrived = look(reader)
     assert (arrived.spans, arrived.decisions, arrived.looked_at, arrived.explained) == (3, 2, 2, 1)
-    assert "Receiving" in text(lead(arrived))
+    assert "Receiving" in text(lead(arrived, NOW))
     assert "1 of 2" in text(steps(arrived))
+
+
+def test_a_sender_that_fell_silent_is_not_called_receiving(text: Text) -> None:
+    """Never fresh by accident."""
+    silent = Arrived(9, 9, 9, 9, 9, ("gw",), NOW - 3_600 * 10**9)
+    assert "Nothing arrives now" in text(lead(silent, NOW))
+    assert "1 h ago" in text(lead(silent, NOW))
 
 
 def test_without_the_store_the_snippets_are_still_there(text: Text) -> None:
