@@ -118,22 +118,20 @@ class Evaluator:
     def _matching(self, point: WeightPoint) -> Iterator[_Series]:
         """Series that the point is news to."""
         for rule in self._rules:
-            if rule.matches(point.service, point.policy, point.node):
-                series = self._find(rule, point)
-                if series is not None and point.second > series.last_second:
-                    yield series
+            key = (rule.name, point.service, point.policy, point.node)
+            series = self._series.get(key)
+            if series is None and rule.matches(point.service, point.policy, point.node):
+                series = self._add(key, rule)
+            if series is not None and point.second > series.last_second:
+                yield series
 
-    def _find(self, rule: DriftRule, point: WeightPoint) -> _Series | None:
-        key = (rule.name, point.service, point.policy, point.node)
-        series = self._series.get(key)
-        if series is None:
-            if len(self._series) >= self._max_series:
-                if len(self._refused) < self._max_series:
-                    self._refused.add(key)
-                return None
-            series = _Series(rule, PageHinkley(rule.detector()), 0)
-            self._series[key] = series
-            self._refused.discard(key)
+    def _add(self, key: Key, rule: DriftRule) -> _Series | None:
+        if len(self._series) >= self._max_series:
+            if len(self._refused) < self._max_series:
+                self._refused.add(key)
+            return None
+        self._refused.discard(key)
+        series = self._series[key] = _Series(rule, PageHinkley(rule.detector()), 0)
         return series
 
     def _forget(self, now_s: int) -> None:

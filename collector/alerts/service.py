@@ -24,6 +24,8 @@ from storage.records import AlertRow, DecisionPage, DecisionQuery, TimeRange, We
 
 _LOG = logging.getLogger(__name__)
 WARM_UP_S = 300
+_WARM_UP_POINTS = 100_000
+_SWEEP_S = 5  # seconds between two looks for what came late
 _CHUNK_S = 30  # seconds of history read at once
 _MOST_UNSAVED = 10_000
 DRAIN_S = 5.0
@@ -66,6 +68,7 @@ class AlertService:
         self._unsaved: deque[Event] = deque(maxlen=_MOST_UNSAVED)
         self._counts: Counter[str] = Counter()
         self._restored = False
+        self._swept_s = self._read_s = 0
 
     def figures(self) -> Mapping[str, float]:
         """Gauges for the heartbeat: what is watched, fires, went out and went wrong."""
@@ -115,7 +118,12 @@ class AlertService:
             self._restore(now_s)
             self._restored = True
         end = now_s - self._config.settle_s
-        points = self._read(end - self._config.late_s, end)
+        # Mostly what is new since the round before; now and then all that may have come late.
+        sweep = end - self._swept_s >= _SWEEP_S
+        start = max(self._read_s - 1, end - WARM_UP_S)
+        points = self._read(min(start, end - self._config.late_s) if sweep else start, end)
+        self._read_s = end
+        self._swept_s = end if sweep else self._swept_s
         self._unsaved.extend(self._evaluator.feed(points, now_s))
         while self._unsaved:
             self._save(self._unsaved[0])
@@ -126,8 +134,14 @@ class AlertService:
         self._ids = {row.fingerprint: row.alert_id for row in rows}
         self._evaluator.restore([_alert_of(row) for row in rows], now_s)
         end = now_s - self._config.settle_s - self._config.late_s
-        for start in range(end - WARM_UP_S, end, _CHUNK_S):
+        for start in range(end - self._warm_up_s(end), end, _CHUNK_S):
             self._evaluator.learn(self._read(start, min(start + _CHUNK_S, end)))
+        self._read_s = end
+
+    def _warm_up_s(self, end: int) -> int:
+        """Seconds of history to learn from: fewer when there are so many series that it would take long."""
+        sample = len(self._read(end - _SWEEP_S, end)) / _SWEEP_S
+        return min(WARM_UP_S, max(_CHUNK_S, round(_WARM_UP_POINTS / max(sample, 1.0))))
 
     def _read(self, start_s: int, end_s: int) -> Sequence[WeightPoint]:
         if not self._config.rules:

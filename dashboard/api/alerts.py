@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from dashboard.api.context import ApiContext, answer, columns, iso, new_router
-from dashboard.api.schemas import Alert, AlertList, Delivery
+from dashboard.api.schemas import Alert, Delivery, Items
 from storage.records import AlertRow
 
 
@@ -13,14 +13,14 @@ def alerts_router(context: ApiContext) -> APIRouter:
     """Routes of the noun ``alerts``."""
     router = new_router("alerts")
 
-    @router.get("/alerts", response_model=AlertList, summary="Alerts, newest first")
+    @router.get("/alerts", response_model=Items[Alert], summary="Alerts, newest first")
     async def alerts(
         state: Annotated[Literal["firing", "resolved"] | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     ) -> Response:
         """Open and past alerts, each with its webhook deliveries."""
         rows = await context.store.ask(context.reader.alerts, state=state, limit=limit)
-        return answer(AlertList(items=[_alert(row) for row in rows]))
+        return answer(Items[Alert](items=[_alert(row) for row in rows]))
 
     return router
 

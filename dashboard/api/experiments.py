@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from dashboard.api.context import ApiContext, answer, columns, new_router
-from dashboard.api.schemas import Arm, ArmComparison, Experiment, ExperimentList
+from dashboard.api.schemas import Arm, ArmComparison, Experiment, Items
 from engine.statistics import Moments, compare, compare_rates
 from storage.records import ArmSummary, ExperimentSummary
 
@@ -19,7 +19,7 @@ def experiments_router(context: ApiContext) -> APIRouter:
     """Routes of the noun ``experiments``."""
     router = new_router("experiments")
 
-    @router.get("/experiments", response_model=ExperimentList, summary="Experiments and their arms")
+    @router.get("/experiments", response_model=Items[Experiment], summary="Experiments and their arms")
     async def experiments(
         alpha: Annotated[
             float, Query(gt=0, lt=1, allow_inf_nan=False, description="False alarms allowed.")
@@ -30,7 +30,7 @@ def experiments_router(context: ApiContext) -> APIRouter:
     ) -> Response:
         """Latency and error rate of each arm against the control; the intervals stay valid while watched."""
         found = await context.store.ask(context.reader.experiments)
-        return answer(ExperimentList(items=[_experiment(e, alpha, control) for e in found]))
+        return answer(Items[Experiment](items=[_experiment(e, alpha, control) for e in found]))
 
     return router
 

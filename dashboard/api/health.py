@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from dashboard.api.context import ApiContext, answer, columns, iso, new_router
-from dashboard.api.schemas import Health, Process, Source, StoreSize, plain
+from dashboard.api.schemas_health import Health, Process, Source, StoreSize
+from dashboard.api.values import plain
 from storage.records import HealthView
 
 _PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/@\s]*@")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from dashboard.api.context import ApiContext, answer, columns, iso, new_router
-from dashboard.api.schemas import Node, NodeList
+from dashboard.api.schemas import Items, Node
 from dashboard.api.times import FORMS, NANO, time_range
 from storage.records import TimeRange
 
@@ -16,7 +16,7 @@ def nodes_router(context: ApiContext) -> APIRouter:
     """Routes of the noun ``nodes``."""
     router = new_router("nodes")
 
-    @router.get("/nodes", response_model=NodeList, summary="Nodes and their shares")
+    @router.get("/nodes", response_model=Items[Node], summary="Nodes and their shares")
     async def nodes(
         start: Annotated[
             str | None,
@@ -33,7 +33,7 @@ def nodes_router(context: ApiContext) -> APIRouter:
         time = time_range(start, end, now) or TimeRange(now - DEFAULT_RANGE_S * NANO, now + NANO)
         rows = await context.store.ask(context.reader.nodes, time, policy=policy, service=service)
         return answer(
-            NodeList(items=[Node(**columns(r), last_seen=iso(r.last_seen_unix_nano)) for r in rows])
+            Items[Node](items=[Node(**columns(r), last_seen=iso(r.last_seen_unix_nano)) for r in rows])
         )
 
     return router

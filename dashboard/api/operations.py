@@ -10,7 +10,7 @@ from dashboard.api.asking import Store
 from dashboard.api.context import answer, new_router
 from dashboard.api.metrics import StoreMetrics, web_process
 from dashboard.api.problems import BusyError
-from dashboard.api.schemas import Alive
+from dashboard.api.schemas_health import Alive
 from storage.errors import StorageError
 from storage.queries import Reader
 from storage.records import HealthView

@@ -6,54 +6,35 @@ two or three digits of the integers. Numbers that are not finite are null. Names
 senders and are passed on as they came: escape them before you show them.
 """
 
-import math
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from dashboard.api.values import Attributes, Number, Numbers, OptionalText, Text, Texts
 
-def finite(value: float | None) -> float | None:
-    """The number, or None when it is NaN or infinite."""
-    return value if value is None or math.isfinite(value) else None
+T = TypeVar("T", bound=BaseModel)
 
 
-def plain(value: Any, depth: int = 0) -> Any:
-    """``value`` as JSON can hold it: no NaN or infinity, no lone surrogate, no bottomless nesting."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, float):
-        return finite(value)
-    if isinstance(value, Mapping | list | tuple) and depth >= 32:
-        return "(nested too deep to show)"
-    if isinstance(value, Mapping):
-        return {plain(str(k)): plain(v, depth + 1) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v, depth + 1) for v in value]
-    return value
+class Body(BaseModel):
+    """What all answers share: frozen, made of the store's records."""
 
-
-Number = Annotated[float | None, BeforeValidator(finite)]
-Text = Annotated[str, BeforeValidator(plain)]
-OptionalText = Annotated[str | None, BeforeValidator(plain)]
-Attributes = Annotated[dict[str, Any], BeforeValidator(plain)]
-Counts = Annotated[dict[str, int], BeforeValidator(plain)]
-Numbers = Annotated[dict[str, float | None], BeforeValidator(plain)]
-Texts = Annotated[dict[str, str], BeforeValidator(plain)]
-
-
-class _Body(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
-class ParameterError(_Body):
+class Items(Body, Generic[T]):
+    """A whole list."""
+
+    items: list[T]
+
+
+class ParameterError(Body):
     """A parameter that was wrong and what to do about it."""
 
     parameter: Text
     message: Text
 
 
-class ProblemBody(_Body):
+class ProblemBody(Body):
     """The body of every answer that is not a success."""
 
     status: int
@@ -62,7 +43,7 @@ class ProblemBody(_Body):
     errors: list[ParameterError] = []
 
 
-class Decision(_Body):
+class Decision(Body):
     """One decision as a list shows it. `outcome` may have come later, on another span."""
 
     trace_id: str
@@ -98,14 +79,14 @@ class Decision(_Body):
     )
 
 
-class DecisionList(_Body):
+class DecisionList(Body):
     """Newest first. Pass `next` as `cursor` for the page after; null at the end."""
 
     items: list[Decision]
     next: str | None
 
 
-class Candidate(_Body):
+class Candidate(Body):
     """One candidate; `scorers` maps a scorer's name to its score in 0..1."""
 
     node: Text
@@ -115,7 +96,7 @@ class Candidate(_Body):
     chosen: bool
 
 
-class Filtered(_Body):
+class Filtered(Body):
     """A node left out before scoring."""
 
     node: Text
@@ -131,7 +112,7 @@ class DecisionWhole(Decision):
     attributes: Attributes
 
 
-class Span(_Body):
+class Span(Body):
     """One span; `parent_span_id` is null for a root. `kind` and `status_code` are OTLP's numbers."""
 
     trace_id: str
@@ -156,7 +137,7 @@ class Span(_Body):
     flagged: bool = Field(description="Whether its end lies before its start.")
 
 
-class TraceWhole(_Body):
+class TraceWhole(Body):
     """Spans by start time; there are more in the store when `total` exceeds their number."""
 
     trace_id: str
@@ -164,7 +145,7 @@ class TraceWhole(_Body):
     total: int
 
 
-class Weight(_Body):
+class Weight(Body):
     """Newest value of one weight series (service, policy, node)."""
 
     service: Text
@@ -178,7 +159,7 @@ class Weight(_Body):
     time: str
 
 
-class WeightHistory(_Body):
+class WeightHistory(Body):
     """One policy's weights in columns: `weight[n][s]` is of `nodes[n]` in second `seconds[s]`.
 
     A value is the mean over that second, over all services that asked, weighted by their mentions of the
@@ -191,14 +172,14 @@ class WeightHistory(_Body):
     weight: list[list[float | None]]
 
 
-class WeightList(_Body):
+class WeightList(Body):
     """Newest weights, by service, policy and node; `history` only when a window was asked for."""
 
     items: list[Weight]
     history: WeightHistory | None = None
 
 
-class Node(_Body):
+class Node(Body):
     """One node over the range: weight, stated share (of weights) and realised share (of decisions), 0..1."""
 
     node: Text
@@ -212,13 +193,7 @@ class Node(_Body):
     last_seen: str | None
 
 
-class NodeList(_Body):
-    """Nodes by name."""
-
-    items: list[Node]
-
-
-class Arm(_Body):
+class Arm(Body):
     """One arm; latency in ms over the outcomes that arrived."""
 
     variant: Text
@@ -231,7 +206,7 @@ class Arm(_Body):
     last_unix_nano: int
 
 
-class ArmComparison(_Body):
+class ArmComparison(Body):
     """`variant` against the control: variant minus control, an interval and a p value valid at every look.
 
     `relative_*` are over the control's value. `verdict` is better, worse, inside (too small to matter) or
@@ -252,7 +227,7 @@ class ArmComparison(_Body):
     needed: int | None
 
 
-class Experiment(_Body):
+class Experiment(Body):
     """One experiment (`feature_flag.key`), its arms by name, and each compared with the control."""
 
     key: Text
@@ -261,13 +236,7 @@ class Experiment(_Body):
     comparisons: list[ArmComparison]
 
 
-class ExperimentList(_Body):
-    """Experiments by key."""
-
-    items: list[Experiment]
-
-
-class Delivery(_Body):
+class Delivery(Body):
     """One webhook delivery. `state` is pending, delivered, failed or disabled."""
 
     webhook_id: str
@@ -280,7 +249,7 @@ class Delivery(_Body):
     delivered_unix_nano: int | None
 
 
-class Alert(_Body):
+class Alert(Body):
     """One alert. `state` is firing or resolved."""
 
     alert_id: int
@@ -295,68 +264,3 @@ class Alert(_Body):
     ends_unix_nano: int | None
     ends: str | None
     deliveries: list[Delivery]
-
-
-class AlertList(_Body):
-    """Alerts, newest first."""
-
-    items: list[Alert]
-
-
-class Source(_Body):
-    """Intake of one source; `rate` is accepted spans a second over the last minute."""
-
-    source: Text
-    accepted: int
-    duplicated: int
-    decisions: int
-    unmapped: int
-    rejected: Counts
-    warned: Counts
-    message: Text
-    rate: Number
-    last_seen_unix_nano: int
-    last_seen: str | None
-
-
-class Process(_Body):
-    """Newest heartbeat of one process; `figures` are its own gauges."""
-
-    role: str
-    instance: Text
-    version: str
-    started_unix_nano: int
-    seen_unix_nano: int
-    seen: str | None
-    figures: Numbers
-
-
-class StoreSize(_Body):
-    """Size and extent of the store; row counts may be estimates."""
-
-    size_bytes: int
-    limit_bytes: int | None
-    max_age_s: Number
-    spans: int
-    decisions: int
-    oldest_unix_nano: int | None
-    newest_unix_nano: int | None
-    schema_revision: str
-
-
-class Health(_Body):
-    """Sources, processes, the store and the settings in force (secrets masked)."""
-
-    version: str
-    time_unix_nano: int
-    sources: list[Source]
-    processes: list[Process]
-    store: StoreSize
-    configuration: dict[str, Any]
-
-
-class Alive(_Body):
-    """Whether the process is alive, or ready to answer."""
-
-    status: str
-    version: str

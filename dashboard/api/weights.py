@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Response
 
 from dashboard.api.context import ApiContext, answer, columns, iso, new_router
 from dashboard.api.problems import bad_parameter
-from dashboard.api.schemas import Weight, WeightHistory, WeightList, finite
+from dashboard.api.schemas import Weight, WeightHistory, WeightList
 from dashboard.api.times import NANO, length
+from dashboard.api.values import finite
 from storage.records import TimeRange, WeightPoint
 
 LONGEST_WINDOW_S = 600

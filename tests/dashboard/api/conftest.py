@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dash import Dash, html
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
@@ -164,9 +165,16 @@ def control(database: Database) -> Control:
     return Control(database, lambda: NOW)
 
 
-@pytest.fixture
-def app(database: Database) -> FastAPI:
-    reader = Reader(database, lambda: NOW)
+class Current:
+    """The reader of the test that runs: building the application costs more than a test."""
+
+    database: Database
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(Reader(self.database, lambda: NOW), name)
+
+
+def build(current: Current) -> FastAPI:
     made = FastAPI(
         docs_url=None,
         redoc_url=None,
@@ -174,15 +182,40 @@ def app(database: Database) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     settings = {"web": "127.0.0.1:8050", "database": "postgresql://me:hidden@db/x", "token": "**********"}
-    api = build_api(reader, version="1.2.3", clock=lambda: NOW, configuration=settings)
-    operations = build_operations(reader, version="1.2.3", check=lambda: require_current(database))
+    api = build_api(current, version="1.2.3", clock=lambda: NOW, configuration=settings)  # type: ignore[arg-type]
+    operations = build_operations(
+        current,  # type: ignore[arg-type]
+        version="1.2.3",
+        check=lambda: require_current(current.database),
+    )
     for router in (api, operations, build_reference([api, operations], version="1.2.3")):
         made.include_router(router)
     register_not_found(made)
     return made
 
 
+@pytest.fixture(scope="session")
+def current() -> Current:
+    return Current()
+
+
+@pytest.fixture(scope="session")
+def app(current: Current) -> FastAPI:
+    return build(current)
+
+
 @pytest.fixture
-def client(app: FastAPI) -> Iterator[TestClient]:
+def client(app: FastAPI, current: Current, database: Database) -> Iterator[TestClient]:
+    current.database = database
     with TestClient(app, raise_server_exceptions=False) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def with_dash(current: Current) -> Iterator[TestClient]:
+    """The same application with real Dash pages on it."""
+    made = build(current)
+    dash = Dash("pages", server=made, routes_pathname_prefix="/ui/", requests_pathname_prefix="/ui/")  # type: ignore[arg-type]
+    dash.layout = html.Div("pages")
+    with TestClient(made) as client:
+        yield client

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from dash import Dash, html
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -15,14 +13,6 @@ from storage.records import IntakeTally, ProcessRow
 
 NANO = 1_000_000_000
 NOW = 1_800_000_000 * NANO
-
-
-@pytest.fixture
-def with_dash(app: FastAPI) -> TestClient:
-    """The same application with real Dash pages on it."""
-    dash = Dash(__name__, server=app, routes_pathname_prefix="/ui/", requests_pathname_prefix="/ui/")  # type: ignore[arg-type]
-    dash.layout = html.Div("pages")
-    return TestClient(app)
 
 
 def test_alive_and_ready(client: TestClient) -> None:
@@ -102,26 +92,23 @@ def test_metrics_are_prometheus_text_with_hostile_labels_escaped(
 )
 def test_unknown_paths_are_404_json_beside_dash(with_dash: TestClient, path: str) -> None:
     """Dash would answer 200 HTML to all of them."""
-    with with_dash as client:
-        response = client.get(path, follow_redirects=False)
-        assert response.status_code == 404
-        assert response.headers["content-type"] == "application/json"
-        assert response.json()["status"] == 404
+    response = with_dash.get(path, follow_redirects=False)
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["status"] == 404
 
 
 def test_pages_are_left_to_dash(with_dash: TestClient) -> None:
     """Everything below /ui/ is its."""
-    with with_dash as client:
-        for path in ("/ui/", "/ui/decisions"):
-            assert client.get(path).headers["content-type"].startswith("text/html")
+    for path in ("/ui/", "/ui/decisions"):
+        assert with_dash.get(path).headers["content-type"].startswith("text/html")
 
 
 def test_a_wrong_method_is_405_with_the_right_ones(with_dash: TestClient) -> None:
     """The API only reads."""
-    with with_dash as client:
-        for method in ("POST", "DELETE"):
-            response = client.request(method, "/api/v1/decisions")
-            assert (response.status_code, response.headers["allow"]) == (405, "GET")
+    for method in ("POST", "DELETE"):
+        response = with_dash.request(method, "/api/v1/decisions")
+        assert (response.status_code, response.headers["allow"]) == (405, "GET")
 
 
 def test_the_reference_fetches_nothing(client: TestClient) -> None:
