@@ -24,7 +24,17 @@ TICK_S = 0.025
 LAG_S = 1.0
 """Wall-clock seconds the simulation may fall behind before it skips."""
 
+SLICE_REQUESTS = 200
+"""Requests after which a simulation that is behind looks whether to skip or to stop."""
+
+WARM_S = 30.0
+WARM_REQUESTS = 3_000
+"""The cluster is filled before anything is shown: for 30 simulated seconds, or that many requests."""
+
 SAY_EVERY_S = 60.0
+
+END_S = 2.0
+"""Seconds at the end for what is not delivered yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,20 @@ class DemoStats:
     undelivered: int
 
 
+class _Gate:
+    """Lets decisions through to the recorder once open; the ones before, and their outcomes, stay unseen."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.open = False
+        self.record = recorder.record
+        self.record_outcome = recorder.record_outcome
+
+    def samples(self, trace_id: int, trace_state: str) -> bool:
+        """Whether a decision is sent."""
+        return self.open and self._recorder.samples(trace_id, trace_state)
+
+
 class Demo:
     """One run of the demo. ``say`` receives the few lines for the user."""
 
@@ -68,6 +92,7 @@ class Demo:
             instance=INSTANCE,
             config=RecorderConfig(capacity=4_096),
         )
+        self._gate = _Gate(self._recorder)
         self._queue = SpanQueue(connect(config.endpoint, self._link))
         self._gateway = Gateway(
             GatewayConfig(
@@ -79,7 +104,7 @@ class Demo:
                 report_s=REPORT_S * max(1.0, config.speed),
             ),
             self._clock,
-            self._recorder,
+            self._gate,
             self._done,
         )
         self._spans = DemoSpans(self._gateway.fleet, self._clock)
@@ -102,25 +127,36 @@ class Demo:
         try:
             self._pace(stop)
         finally:
-            self._recorder.shutdown(5.0)
-            self._queue.shutdown(5.0)
+            self._recorder.shutdown(END_S)
+            self._queue.shutdown(END_S / 2)
 
     def _done(self, flight: Flight) -> None:
-        self._queue.put(self._spans.of(flight))
+        if flight.shown:
+            self._queue.put(self._spans.of(flight))
 
     def _pace(self, stop: threading.Event) -> None:
-        speed, begun, virtual = self._config.speed, time.monotonic(), 0.0
-        self._clock.start(time.time_ns())
+        speed, virtual = self._config.speed, self._warm_up()
+        self._clock.start(virtual, time.time_ns())
+        begun = time.monotonic() - virtual / speed  # when virtual time 0 would have been
+        slice_s = SLICE_REQUESTS / self._config.rate
         while not stop.is_set():
             behind = time.monotonic() - begun - virtual / speed
             if behind > LAG_S:
                 self._skip(behind)
                 begun += behind
-            # In slices, so that a stop or a lag is noticed although each slice takes its time.
-            virtual = min((time.monotonic() - begun) * speed, virtual + LAG_S * speed / 4)
+            target = (time.monotonic() - begun) * speed
+            virtual = min(target, virtual + slice_s)
             self._gateway.run(virtual)
-            pause = begun + self._gateway.next_time / speed - time.monotonic()
-            stop.wait(max(TICK_S, min(pause, 0.1)))
+            if virtual == target:
+                pause = begun + self._gateway.next_time / speed - time.monotonic()
+                stop.wait(max(TICK_S, min(pause, 0.1)))
+
+    def _warm_up(self) -> float:
+        """Fill the cluster unseen, so that what is shown is the steady state; the virtual time reached."""
+        reached = min(WARM_S, WARM_REQUESTS / self._config.rate)
+        self._gateway.run(reached)
+        self._gate.open = True
+        return reached
 
     def _skip(self, seconds: float) -> None:
         self._clock.skip(round(seconds * 1e9))
@@ -135,7 +171,7 @@ class Demo:
 
 
 def run_demo(config: DemoConfig, stop: threading.Event, say: Callable[[str], None] = click.echo) -> None:
-    """Run the simulated cluster in real time until ``stop`` is set; returns within about 10 s after.
+    """Run the simulated cluster in real time until ``stop`` is set; returns within about 4 s after.
 
     A collector that is away costs spans, counted, and never time. Nothing is said for each decision.
     """

@@ -22,9 +22,13 @@ class DemoClock:
         self._skipped = 0
         self._base, self._since = start_unix_nano, counter()
 
-    def start(self, unix_nano: int) -> None:
-        """Make virtual time 0 this wall-clock time."""
-        self._start = unix_nano
+    def start(self, virtual: float, unix_nano: int) -> None:
+        """Make a virtual time this wall-clock time."""
+        self._start = unix_nano - round(virtual * self._per_second)
+
+    def virtual(self, nanoseconds: int) -> float:
+        """Virtual seconds that pass in so much time of the wall."""
+        return nanoseconds / self._per_second
 
     def at(self, virtual: float) -> int:
         """Nanoseconds since the epoch of a virtual time."""

@@ -107,7 +107,7 @@ class SpanQueue:
         else:
             self._spans.extend(spans)
 
-    def shutdown(self, timeout_s: float = 5.0) -> None:
+    def shutdown(self, timeout_s: float = 1.0) -> None:
         """Export what is left, as far as the time allows, and close the exporter."""
         self._closing.set()
         self._thread.join(timeout_s)

@@ -84,6 +84,11 @@ class Flight:
     end: End = End.OK
     message: str = ""
 
+    @property
+    def shown(self) -> bool:
+        """Whether its decisions are recorded; one that was never placed is shown as well."""
+        return all(decision.identity.sampled for decision, _ in self.attempts)
+
 
 @dataclass(slots=True)
 class GatewayCounts:
@@ -192,7 +197,9 @@ class Gateway:
         job = Job(self._attempts, arrival.prompt, arrival.output, arrival.session, arrival.prefix)
         flight.attempts.append((decision, job))
         self._flights[job.id] = flight
-        self._cluster.submit(job, self._index[decision.node.name])
+        # The request leaves when the decision is made, which took real time.
+        took = self._clock.virtual(decision.decided_ns - self._clock.at(now))
+        self._cluster.submit(job, self._index[decision.node.name], took)
 
     def _finish(self, event: Finished) -> None:
         flight = self._flights.pop(event.job.id)

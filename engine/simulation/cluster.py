@@ -92,17 +92,17 @@ class Cluster:
         """What a node reports of itself now."""
         return self._nodes[node].load(self.now)
 
-    def submit(self, job: Job, node: int) -> None:
-        """Send a request to a node now; it arrives after half the round trip.
+    def submit(self, job: Job, node: int, delay: float = 0.0) -> None:
+        """Send a request to a node, ``delay`` >= 0 seconds from now; it arrives half a round trip later.
 
         Raises ValueError when it can never fit that node.
         """
         spec, condition = self.fleet[node], self._condition[node]
         if job.prompt + job.output > spec.memory:
             raise ValueError(f"request {job.id} does not fit {spec.name}")
-        job.dispatched = self.now
+        job.dispatched = self.now + delay
         fails = bool(self._rng.random() < max(condition.error_rate, self._config.error_rate))
-        self._put(self.now + spec.rtt / 2 + (FAILURE_S if fails else 0.0), node, job, fails=fails)
+        self._put(job.dispatched + spec.rtt / 2 + (FAILURE_S if fails else 0.0), node, job, fails=fails)
 
     def advance(self, until: float) -> list[Event]:
         """Run to ``until`` (not before ``now``) and return what happened, in order of time."""

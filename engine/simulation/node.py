@@ -87,10 +87,11 @@ class SimulatedNode:
         self._reserved = 0
         self._cache: OrderedDict[int, int] = OrderedDict()
         self._cache_tokens = 0
-        self._begun = 0.0  # of the planned iterations: start, number, prompt tokens, seconds of the first
+        self._begun = 0.0  # of the planned iterations: start, number, prompt tokens, work of the first, speed
         self._planned = 0
         self._chunk = 0
         self._first = 0.0
+        self._pace = speed
         self._busy = 0.0
         self._reported = 0.0
 
@@ -187,7 +188,7 @@ class SimulatedNode:
         self._admit(now)
         decodes = len(self._decodes)
         self._begun, self._chunk, self._planned = now, 0, 0
-        self.due = math.inf
+        self.due, self._pace = math.inf, self.speed
         self._first = ITERATION_S + DECODE_S * decodes + CONTEXT_S * self._context
         if self._prefill:
             for job in self._prefill:
@@ -204,7 +205,7 @@ class SimulatedNode:
 
     def _seconds(self, iterations: int) -> float:
         growth = CONTEXT_S * len(self._decodes) * iterations * (iterations - 1) / 2.0
-        return (iterations * self._first + growth) / self.speed
+        return (iterations * self._first + growth) / self._pace
 
     def _interrupt(self, now: float) -> None:
         """Let the plan end with the iteration under way at ``now``, so that the next one sees the change."""

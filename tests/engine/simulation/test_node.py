@@ -113,6 +113,25 @@ def test_a_change_of_speed_acts_from_the_next_iteration():
     assert slowed.finished > 40 * left.finished
 
 
+@given(JOBS, st.lists(st.tuples(st.floats(0, 10), st.floats(0.1, 3.0)), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_time_never_runs_backwards_through_changes_of_speed(specs, changes):
+    """No step is due before the change or the arrival that came before it, and nothing starts before it arrives."""
+    node, last = SimulatedNode(1.0, 20_000), 0.0
+    arrived = {i: t for i, (t, _, _) in enumerate(sorted(specs))}
+    jobs = [(t, 1, Job(i, p, o, session=i)) for i, (t, p, o) in enumerate(sorted(specs))]
+    for time, kind, what in sorted([*jobs, *((t, 0, s) for t, s in changes)], key=lambda e: e[:2]):
+        while node.due <= time:
+            assert node.due >= last
+            last = node.due
+            node.step()
+        last = time
+        _ = node.submit(what, time) if kind else node.set_speed(what, time)
+        assert node.due >= time
+    drive(node, [])
+    assert all(job.started >= arrived[job.id] for _, _, job in jobs)
+
+
 def test_a_known_prefix_needs_no_prefill():
     """The second turn of a session gets its first token sooner by the shared tokens' prefill."""
     node, first, second = (
