@@ -115,6 +115,25 @@
   }
 
   const methods = {
+    lag() {
+      const now = performance.now();
+      this.lags = this.lags.filter(([at]) => now - at < 10000);
+      return live.quantile(this.lags.map(([, lag]) => lag), 0.95);
+    },
+
+    /* The node shown before anybody chose one: what needs a look, or the first row. */
+    suggest() {
+      const [first] = live.findings(this.shown, this.now());
+      this.suggested = this.shown.row.has(this.suggested) ? this.suggested : this.shown.nodes[first ? first.row : this.arranged.order[0]];
+      return this.suggested;
+    },
+
+    choose(name) {
+      this.wanted = name;
+      this.map.selected = this.shown.row.get(name);
+      if (window.weighbridge) window.weighbridge.replaceQuery({ node: name });
+    },
+
     panel() {
       live.panel(this);
     },

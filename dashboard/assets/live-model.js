@@ -7,6 +7,7 @@
   const live = (window.weighbridgeLive = window.weighbridgeLive || {});
   const DEPTH = 300; // columns: 60 s at five a second
   const RECALL = 25; // how many columns back a late weight may still be put
+  const CERTAIN_MS = 300; // a weight the feed brought this fresh is better than the mean of its second
   const WITHIN_SECOND = -1; // age of a value of which only the second is known
 
   class Model {
@@ -54,7 +55,7 @@
       const value = new Float32Array(rows * cols).fill(NaN);
       const at = new Float64Array(rows * cols).fill(NaN);
       const ring = { value: new Float32Array(rows * DEPTH).fill(NaN), age: new Float32Array(rows * DEPTH).fill(NaN) };
-      const from = columns.map((name) => old.columns.indexOf(name));
+      const from = columns.map((name, k) => (k ? old.columns.indexOf(name, 1) : 0)); // a scorer may be called weight too
       nodes.forEach((name, row) => {
         const was = old.row.get(name);
         if (was === undefined) return;
@@ -128,26 +129,26 @@
       }
     }
 
-    /* Put second-by-second history behind what the ring already holds; gaps age, they do not vanish. */
-    backfill(history, firstSlot, now) {
+    /* Put second-by-second history wherever the ring knows less; gaps in it age, they do not vanish. The
+       newest second of the history is the one that was going on when it was asked for. */
+    backfill(history, now) {
       const perSecond = Math.round(1000 / this.period);
       const last = history.seconds.length - 1;
-      const from = Math.max(0, this.slot - DEPTH + 1);
+      const oldest = this.slot - DEPTH + 1;
+      for (let slot = oldest; slot <= this.slot; slot++) this.ring.time[slot % DEPTH] = performance.timeOrigin + now - (this.slot - slot) * this.period;
       history.nodes.forEach((name, k) => {
         const row = this.row.get(name);
         if (row === undefined) return;
-        let known = NaN;
-        let gap = 0;
+        let [known, gap] = [NaN, 0];
         history.weight[k].forEach((weight, second) => {
           gap = weight === null ? gap + 1000 : 0;
           if (weight !== null) known = weight;
-          const start = firstSlot - (last - second) * perSecond;
-          for (let slot = start; slot < start + perSecond; slot++) {
-            if (slot < from || slot >= firstSlot) continue;
-            const place = slot % DEPTH;
-            this.ring.value[row * DEPTH + place] = known;
-            this.ring.age[row * DEPTH + place] = gap || WITHIN_SECOND;
-            this.ring.time[place] = performance.timeOrigin + now - (this.slot - slot) * this.period;
+          const start = this.slot - (last - second) * perSecond - (perSecond >> 1);
+          for (let slot = Math.max(start, oldest); slot < start + perSecond && slot <= this.slot; slot++) {
+            const place = row * DEPTH + (slot % DEPTH);
+            if (this.ring.age[place] < Math.max(gap, CERTAIN_MS)) continue;
+            this.ring.value[place] = known;
+            this.ring.age[place] = gap || WITHIN_SECOND;
           }
         });
         if (known > this.top) this.top = known;

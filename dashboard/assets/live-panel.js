@@ -5,6 +5,8 @@
   const { h, draw, icon, put, clock, zone, dash, age, seconds, percent, STALE_MS } = live;
   const MOST_ROWS = 200;
   const SPARK = 100;
+  const MOST_FINDINGS = 4;
+  const SURE_MS = 500; // with the newest frame older than this, figures are no longer of a working feed
 
   function quantile(values, share) {
     if (!values.length) return NaN;
@@ -42,9 +44,9 @@
   const rate = (value) => (value < 10 ? value.toFixed(1) : whole.format(value));
 
   function tiles(figures, stale) {
-    const { stats, lag, fps, missed, model, oldest } = figures;
+    const { stats, lag, fps, missed, model, oldest, trouble } = figures;
     return {
-      rate: stats ? [rate(stats.decisions_per_s), sampled(stats)] : [dash, "waiting for the first second"],
+      rate: trouble ? [dash, "the store cannot be read"] : stats ? [rate(stats.decisions_per_s), sampled(stats)] : [dash, "waiting for the first second"],
       lag: Number.isNaN(lag) ? [dash, "no decision in 10 s"] : [whole.format(lag), "target 400 ms"],
       frames: [stale ? "0.0" : fps.toFixed(1), `${missed} missed in 10 min`],
       nodes: model.rows ? [effective(model).toFixed(1), `of ${model.rows}, if shared evenly`] : [dash, "no node yet"],
@@ -61,12 +63,12 @@
   const UNITS = { rate: "/s", lag: "ms", frames: "/s", nodes: "", oldest: "" };
 
   /* A silent feed shows no old figure as if it were new: it says what it was, and when. */
-  function showTiles(find, shown, lost) {
+  function showTiles(find, shown, lost, silent) {
     for (const [name, [value, note]] of Object.entries(shown)) {
       const tile = find(name);
       const blank = lost && name !== "frames";
       const unit = blank || value === dash ? "" : UNITS[name];
-      if (!lost) tile.dataset.was = `${value} ${UNITS[name]}`.trim();
+      if (silent < SURE_MS) tile.dataset.was = `${value} ${UNITS[name]}`.trim();
       put(tile.firstChild, blank ? dash : value);
       put(tile.lastChild, unit);
       tile.classList.toggle("dim", Boolean(blank));
@@ -75,8 +77,10 @@
   }
 
   /* ---- banner ---- */
+  /* Built anew only when its kind or its actions change: figures in it count, and a button that is
+     replaced between press and release never hears the click. True when it came or went. */
   function showBanner(box, told) {
-    const key = told ? `${told.tone} ${told.lead}` : "";
+    const key = told ? `${told.tone} ${told.shape} ${told.actions.map(([label]) => label)}` : "";
     const before = box.dataset.key;
     box.dataset.key = key;
     if (!told) {
@@ -84,7 +88,7 @@
       return before !== key && Boolean(before);
     }
     if (before !== key) {
-      const text = h("div", {}, h("b", {}, told.lead), " ", h("span", { class: "mid" }));
+      const text = h("div", {}, h("b"), " ", h("span", { class: "mid" }));
       const buttons = told.actions.map(([label, act, hint]) =>
         typeof act === "string"
           ? h("a", { class: "btn sm", href: act }, label)
@@ -95,6 +99,7 @@
         h("div", { class: `banner${tone}` }, icon(told.shape, 16), text, h("span", { class: "x row" }, ...buttons)),
       );
     }
+    put(box.querySelector("b"), told.lead);
     put(box.querySelector(".mid"), told.text);
     return !before;
   }
@@ -189,7 +194,7 @@
     if (old.length) {
       const worst = old.reduce((a, b) => (model.age(b, 0, now) > model.age(a, 0, now) ? b : a));
       const one = old.length === 1;
-      found.push({ row: worst, shape: "wait", what: one ? `${model.nodes[worst]} is stale` : `${old.length} nodes are stale`, value: age(model.age(worst, 0, now)), why: one ? "no decision weighed it since" : `oldest ${model.nodes[worst]}` });
+      found.push({ row: worst, shape: "wait", what: one ? `${model.nodes[worst]} is stale` : `${old.length} nodes are stale`, value: age(model.age(worst, 0, now)), why: one ? "no newer decision about it has arrived" : `oldest ${model.nodes[worst]}` });
     }
     const weights = [...Array(model.rows).keys()].filter((row) => model.weight(row) >= 0);
     const sorted = weights.map((row) => model.weight(row)).sort((a, b) => a - b);
@@ -199,7 +204,7 @@
       const more = starved.length > 1 ? `, and ${starved.length - 1} more` : "";
       found.push({ row: starved[0], shape: "node", what: `${model.nodes[starved[0]]} starves${more}`, value: model.weight(starved[0]).toFixed(3), why: `median weight ${median.toFixed(2)}` });
     }
-    return [...found, ...moved(model)];
+    return [...found, ...moved(model)].slice(0, MOST_FINDINGS);
   }
 
   /* The nodes whose weight moved most within the minute that is shown. */

@@ -40,14 +40,14 @@
       const glyph = this.ctx.measureText("0").width / d;
       g.label = clamp(longest * glyph + 8, 64, small ? 104 : 190);
       g.scorers = small ? 0 : Math.min(MOST_SCORERS, model.cols - 1);
-      const right = (g.scorers ? g.scorers * CELL + 12 : 6) + 40;
+      const right = (g.scorers ? g.scorers * CELL + 12 : 6) + 42;
       const room = width - g.label - right - (small ? 0 : 150);
       g.column = Math.max(1, Math.round(clamp(Math.floor((room * d) / DEPTH) / d, 2, 6) * d)); // device px
       g.columns = clamp(Math.floor(((width - g.label - right - (small ? 0 : 110)) * d) / g.column), 10, DEPTH);
       g.x0 = Math.round(g.label * d) / d;
       g.x1 = g.x0 + (g.columns * g.column) / d;
       g.cells = g.x1 + 12;
-      g.weight = (g.scorers ? g.cells + g.scorers * CELL : g.x1) + 36;
+      g.weight = (g.scorers ? g.cells + g.scorers * CELL : g.x1 + 4) + 36;
       g.share = g.weight + 16;
       g.shareWidth = small ? 0 : width - g.share - 6;
       this.placeRows(arrangement, roomHeight);

@@ -71,11 +71,11 @@
     const since = `${clock(Date.now() - youngest)} ${zone()}`;
     const fresh = model.rows - old.length;
     const rest = fresh ? `the other ${fresh} ${fresh === 1 ? "node is" : "nodes are"} fresh` : "no node is fresh, though the feed works";
-    const sort = view.sort === "age" ? [] : [[old.length === 1 ? "Show it" : `Show the ${old.length} nodes`, () => view.setSort("age")]];
+    const sort = view.sort === "age" || !fresh ? [] : [[old.length === 1 ? "Show it" : `Show the ${old.length} nodes`, () => view.setSort("age")]];
     return {
       tone: "warn", shape: "wait",
       lead: `${old.length} of ${model.rows} nodes stale since ${since}.`,
-      text: `No decision weighed them since. Their weights are the last known; ${rest}.`,
+      text: `No newer decision about ${old.length === 1 ? "it" : "them"} has arrived. Weights are the last known; ${rest}.`,
       actions: [...sort, ["Source health", root.dataset.health]],
     };
   }
@@ -92,16 +92,6 @@
       text: `${seconds(behind)} behind live. Recording goes on: ${ahead} frames ahead of this one.`,
       actions: [["\u2039", () => view.step(-1), "One frame back"], ["\u203a", () => view.step(1), "One frame forward"], ["Back to live", () => view.freeze(false)]],
     };
-  }
-
-  /* The key of a banner is its lead, so a lead that counts is rebuilt once a second: its buttons keep
-     the focus by being found again. */
-  function showBanner(view, told) {
-    const box = view.find("banner");
-    const focus = box.contains(document.activeElement) ? [...box.querySelectorAll("a,button")].indexOf(document.activeElement) : -1;
-    const moved = live.showBanner(box, told);
-    if (focus >= 0 && !box.contains(document.activeElement)) box.querySelectorAll("a,button")[focus]?.focus();
-    if (moved) view.relayout();
   }
 
   function announce(view, told) {
@@ -125,17 +115,17 @@
     const silent = now - (view.feed.lastFrame || view.born);
     showState(view);
     const told = bannerOf(view, silent);
-    showBanner(view, told);
+    if (live.showBanner(view.find("banner"), told)) view.relayout();
     announce(view, told);
     showControl(view, silent);
     view.root.dataset.state = view.lostSince ? "stale" : view.frozen ? "frozen" : view.state === "map" ? "live" : view.state;
     const shown = view.shown;
     const at = view.now();
     if (!view.frozen) {
-      const figures = { stats: view.stats, lag: view.lag(), fps: view.seen ? view.seen.filter((t) => now - t < 5000).length / 5 : 0, model: shown };
+      const figures = { stats: view.stats, lag: view.lag(), fps: view.seen ? view.seen.filter((t) => now - t < 5000).length / 5 : 0, model: shown, trouble: view.trouble };
       figures.missed = view.feed.missedLately(now) + (view.lostSince ? Math.floor(silent / shown.period) : 0);
       figures.oldest = shown.rows ? Math.max(view.stats?.oldest_ms ?? 0, ...oldest(shown, at)) : NaN;
-      live.showTiles(view.find, live.tiles(figures, Boolean(view.lostSince)), view.lostSince);
+      live.showTiles(view.find, live.tiles(figures, Boolean(view.lostSince)), view.lostSince, silent);
     }
     if (view.state !== "map") return;
     const row = view.hover.row ?? view.map.selected ?? null;

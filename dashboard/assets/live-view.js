@@ -28,6 +28,7 @@
       this.state = "loading";
       this.lags = []; // [when painted, lag] of the last ten seconds
       this.pending = null;
+      this.paintedAt = 0;
       this.missing = 0; // columns opened by the timer since the last frame
       this.cursor = null;
       this.hover = { row: null, x: null };
@@ -101,15 +102,19 @@
     /* ---- the feed speaks ---- */
     onLayout(message) {
       if (!this.asked.policy && message.policy) this.asked.policy = message.policy;
+      this.waiting = !message.ready; // a server that has just started has not read the store yet
+      if (this.waiting) this.known = this.known || false;
+      if (this.waiting) return this.panel();
       this.policies = message.policies;
       const changed = this.model.setLayout(message);
-      this.known = message.ready;
+      this.known = true;
       this.leftOut = message.left_out;
       if (this.wanted && this.model.row.has(this.wanted)) this.choose(this.wanted);
       if (changed) this.rearrange();
       live.fillPolicies(this.find("policy"), this.policies, this.asked.policy);
       this.panel();
-      if (message.ready && message.nodes.length && !this.filled) this.backfill();
+      if (message.nodes.length && !this.filled) this.backfill();
+      return undefined;
     }
 
     onFrame(frame, now, late, steps) {
@@ -118,7 +123,7 @@
       this.missing = Math.max(0, this.missing - steps);
       if (lost) this.missing = 0;
       const fits = this.model.apply(frame, now, late, lost ? 0 : open);
-      if (!fits) this.feed.send({ type: "full" });
+      if (!fits && !this.waiting) this.feed.send({ type: "full" });
       hooks.frames++;
       hooks.missed = this.feed.missedLately(now);
       this.seen = (this.seen || []).filter((at) => now - at < 5000).concat(now);
@@ -149,14 +154,13 @@
 
     async backfill() {
       this.filled = true;
-      const [model, slot, began] = [this.model, this.model.slot, performance.now()];
+      const { model } = this;
       try {
         const answer = await fetch(this.root.dataset.weights + this.query({ window: "60s" }));
         if (!answer.ok) return;
         const { history } = await answer.json();
         if (model !== this.model || !history) return;
-        const lateSlots = Math.round((performance.now() - began) / model.period);
-        model.backfill(history, slot + lateSlots, performance.now());
+        model.backfill(history, performance.now());
         this.relayout();
       } catch (error) {
         this.filled = !(error instanceof TypeError); // no connection: the next layout asks again
@@ -189,10 +193,11 @@
       const silent = now - (feed.lastFrame || this.born);
       if (!this.lostSince && feed.frames && silent > SILENT_MS) {
         this.lostSince = Date.now() - silent;
+        this.filled = false;
         model.events.push({ kind: "lost", slot: model.slot - Math.round(silent / model.period), wall: this.lostSince });
         this.panel();
       }
-      if (!this.frozen) this.repaint();
+      if (!this.frozen && now - this.paintedAt > 0.8 * FADE_MS) this.repaint();
     }
 
     second() {
@@ -245,6 +250,7 @@
       if (this.whole) map.draw(now, this.cursor ?? undefined);
       else map.update(now, this.cursor ?? undefined);
       this.whole = false;
+      this.paintedAt = began;
       this.drawOver();
       keep(hooks.paintMs, performance.now() - began);
       this.measure();
@@ -277,25 +283,6 @@
       const top = this.find("scroller").getBoundingClientRect().top + window.scrollY;
       const rail = innerWidth <= 760 ? 68 : 0;
       return Math.max(160, innerHeight - top - 20 - rail);
-    }
-
-    lag() {
-      const now = performance.now();
-      this.lags = this.lags.filter(([at]) => now - at < 10000);
-      return live.quantile(this.lags.map(([, lag]) => lag), 0.95);
-    }
-
-    /* The node shown before anybody chose one: what needs a look, or the first row. */
-    suggest() {
-      const [first] = live.findings(this.shown, this.now());
-      this.suggested = this.shown.row.has(this.suggested) ? this.suggested : this.shown.nodes[first ? first.row : this.arranged.order[0]];
-      return this.suggested;
-    }
-
-    choose(name) {
-      this.wanted = name;
-      this.map.selected = this.shown.row.get(name);
-      if (window.weighbridge) window.weighbridge.replaceQuery({ node: name });
     }
   }
 
