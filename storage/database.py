@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from storage import sqlite
@@ -135,7 +135,7 @@ class Database:
             yield
         except PoolTimeoutError as error:
             raise StoreUnavailableError(f"all connections to the store {self.path} are in use") from error
-        except DBAPIError as error:
+        except sqlite.ERRORS as error:
             known = sqlite.translate(error, self.path)
             if known is None:
                 raise

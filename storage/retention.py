@@ -158,7 +158,8 @@ class Retention:
     def _cut(self, target: int) -> None:
         self._fold()
         while self._database.path.stat().st_size > target and self._read(sqlite.free_pages):
-            self._write(lambda c: sqlite.give_back(c, self._limits.chunk_pages))
+            with self._database.exclusive() as connection:
+                sqlite.give_back(connection, self._limits.chunk_pages)
             self._fold()
 
     def _fold(self) -> None:

@@ -27,6 +27,9 @@ _TRANSIENT = {
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_NOMEM,
 }
+ERRORS = (DBAPIError, sqlite3.Error)
+"""What ``translate`` takes: the driver's errors, wrapped by SQLAlchemy or not."""
+
 _LASTING = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened",
     sqlite3.SQLITE_NOTADB: "is not a database",
@@ -158,5 +161,8 @@ def fold_log(connection: Connection, wait_ms: int) -> None:
 
 
 def give_back(connection: Connection, pages: int) -> None:
-    """Cut up to ``pages`` free pages off the file; call inside a write transaction."""
-    connection.exec_driver_sql(f"PRAGMA incremental_vacuum({int(pages)})").fetchall()
+    """Cut up to ``pages`` free pages off the end; ``connection`` must not be in a transaction."""
+    # Each page is a step of a statement without columns; only a script is run to its end by the driver.
+    raw = connection.connection.driver_connection
+    if isinstance(raw, sqlite3.Connection):
+        raw.executescript(f"PRAGMA incremental_vacuum({int(pages)})")

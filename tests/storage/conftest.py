@@ -48,7 +48,10 @@ class Attributes:
         return self._rows[index]
 
     def encoded(self, without: frozenset[str] = frozenset()) -> list[bytes]:
-        return [json.dumps({k: _plain(v) for k, v in r.items() if k not in without}).encode("utf-8", "replace") for r in self._rows]
+        return [
+            json.dumps({k: _plain(v) for k, v in r.items() if k not in without}).encode("utf-8", "replace")
+            for r in self._rows
+        ]
 
 
 def _plain(value: Any) -> Any:
@@ -115,7 +118,10 @@ def batch_of(said: Sequence[Said]) -> AdaptedBatch:
         links=Strings.of(b"" for _ in said),
         resource_index=np.array([services.index(s.service) for s in said], np.int32),
         scope_index=np.zeros(len(said), np.int32),
-        resources=tuple(Resource(s, f"{s}-0", json.dumps({"service.name": s}).encode("utf-8", "replace")) for s in services),
+        resources=tuple(
+            Resource(s, f"{s}-0", json.dumps({"service.name": s}).encode("utf-8", "replace"))
+            for s in services
+        ),
         scopes=(Scope("test", "1"),) if said else (),
         attributes=Attributes([s.attributes for s in said]),
         adjusted_count=np.array([s.adjusted for s in said], np.float64),
@@ -125,7 +131,9 @@ def batch_of(said: Sequence[Said]) -> AdaptedBatch:
 
 
 def _ids(values: Sequence[int], size: int) -> Any:
-    return np.frombuffer(b"".join(v.to_bytes(size, "big") for v in values), np.uint8).reshape(len(values), size)
+    return np.frombuffer(b"".join(v.to_bytes(size, "big") for v in values), np.uint8).reshape(
+        len(values), size
+    )
 
 
 def _decisions(said: Sequence[Said]) -> DecisionColumns:

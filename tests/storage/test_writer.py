@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from storage import tables
 from storage.errors import StoreUnavailableError
-from storage.records import AdaptedBatch, CandidateDetail, DecisionQuery, WriteResult
+from storage.records import AdaptedBatch, CandidateDetail, DecisionQuery, TimeRange, WriteResult
 from storage.writer import Writer
 
 
@@ -27,7 +27,10 @@ def test_a_write_says_what_was_new(kit, writer, reader):
 def test_a_resend_changes_nothing(kit, writer, database, reader):
     """Sending the same batch again stores nothing and counts nothing twice."""
     batch = kit.batch_of(
-        [kit.Said(span=i, node="a", outcome="ok", latency_ms=5.0, experiment="e", variant="v") for i in range(1, 6)]
+        [
+            kit.Said(span=i, node="a", outcome="ok", latency_ms=5.0, experiment="e", variant="v")
+            for i in range(1, 6)
+        ]
     )
     writer.write([batch])
     before = (reader.weights(), reader.experiments(), count(database, tables.span))
@@ -48,7 +51,7 @@ def test_the_new_part_of_a_partly_known_batch_is_stored(kit, writer, reader):
     writer.write([kit.batch_of([kit.Said(span=i, node="a") for i in range(1, 4)])])
     both = [kit.Said(span=i, node="a") for i in range(1, 8)]
     assert writer.write([kit.batch_of(both)]) == [WriteResult(4, 3, 4)]
-    (point,) = reader.weight_history(everything(kit))
+    (point,) = reader.weight_history(TimeRange(0, 2**62))
     assert point.chosen == point.observations == 7
 
 
@@ -70,9 +73,10 @@ def test_a_failure_leaves_nothing_and_the_writer_usable(kit, writer, database, r
     def fail(*_):
         raise StoreUnavailableError("disk full")
 
-    with monkeypatch.context() as patched, pytest.raises(StoreUnavailableError):
-        patched.setattr(writer, "_store_rollups", fail)
+    monkeypatch.setattr(writer, "_store_rollups", fail)
+    with pytest.raises(StoreUnavailableError):
         writer.write([batch])
+    monkeypatch.undo()
     assert [count(database, t) for t in (tables.span, tables.decision, tables.resource)] == [0, 0, 0]
     assert writer.write([batch]) == [WriteResult(1, 0, 1)]
     assert reader.trace(kit.trace_hex(1)).spans[0].service == "router"
@@ -133,7 +137,15 @@ def test_an_explicit_decision_id_is_kept(kit, writer, reader):
     assert (row.decision_id, row.outcome) == ("order-77", "ok")
 
 
-HOSTILE = ["<script>alert(1)</script>", "'; DROP TABLE span; --", "a\x00b", "\ud800", "%_\\", "\u202eevil", "x" * 10_000]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "'; DROP TABLE span; --",
+    "a\x00b",
+    "\ud800",
+    "%_\\",
+    "\u202eevil",
+    "x" * 10_000,
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -179,7 +191,16 @@ def test_the_big_arrays_are_stored_once_and_given_back(kit, writer, database, re
         "decision.filtered": ["c"],
         "decision.filter.reasons": ["full"],
     }
-    writer.write([kit.batch_of([kit.Said(span=1, node="a", detail=detail, attributes=attributes), kit.Said(span=2, attributes=attributes)])])
+    writer.write(
+        [
+            kit.batch_of(
+                [
+                    kit.Said(span=1, node="a", detail=detail, attributes=attributes),
+                    kit.Said(span=2, attributes=attributes),
+                ]
+            )
+        ]
+    )
     with database.read() as connection:
         kept = connection.execute(select(tables.span.c.attributes).order_by(tables.span.c.id)).scalars().all()
     assert kept[0] == b'{"decision.node": "a"}'
@@ -197,9 +218,3 @@ def test_a_span_with_two_outcomes_tells_one(kit, writer, reader):
         getattr(twice.outcomes, name).append(getattr(twice.outcomes, name)[0])
     twice.outcomes.decision_key[1] = b"another"
     assert writer.write([twice]) == [WriteResult(1, 0, 0)]
-
-
-def everything(kit):
-    from storage.records import TimeRange
-
-    return TimeRange(0, 2**62)
