@@ -71,7 +71,7 @@
     const since = `${clock(Date.now() - youngest)} ${zone()}`;
     const fresh = model.rows - old.length;
     const rest = fresh ? `the other ${fresh} ${fresh === 1 ? "node is" : "nodes are"} fresh` : "no node is fresh, though the feed works";
-    const sort = view.sort === "age" || !fresh ? [] : [[old.length === 1 ? "Show it" : `Show the ${old.length} nodes`, () => view.setSort("age")]];
+    const sort = view.sort === "age" || !fresh ? [] : [["Show oldest first", () => view.setSort("age")]];
     return {
       tone: "warn", shape: "wait",
       lead: `${old.length} of ${model.rows} nodes stale since ${since}.`,
