@@ -16,6 +16,7 @@ def number(value: float | None, digits: int = 3) -> str:
     """A plain number such as 0.692; very large and very small ones keep three significant digits."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
+    value += 0.0  # a negative zero has no sign
     size = abs(value)
     if size >= 1e9 or 0 < size < 0.5 * 10.0**-digits:
         return f"{value:.3g}".replace("-", MINUS)

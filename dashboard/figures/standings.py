@@ -84,12 +84,12 @@ class FunnelStep:
 
 
 def stand(row: DecisionRow, detail: CandidateDetail) -> Standings:
-    """Put the candidates in order of score, then weight, then as they came."""
+    """Put the candidates in order of score; of equals the chosen one, then the higher weight, is first."""
     explains, scale = _scale(detail)
     size = len(detail.candidates)
     scores, weights = _padded(detail.scores, size), _padded(detail.weights, size)
-    order = sorted(range(size), key=lambda i: (_descending(scores[i]), _descending(weights[i])))
-    winner = next((i for i in order if detail.candidates[i] == row.node), None)
+    winner = next((i for i in range(size) if detail.candidates[i] == row.node), None)
+    order = sorted(range(size), key=lambda i: (_descending(scores[i]), i != winner, _descending(weights[i])))
     rival = next((i for i in order if i != winner), None) if winner is not None else None
     base = scores[winner] if winner is not None else None
     made = []

@@ -5,15 +5,15 @@ from typing import Any
 
 from dash import html
 
-from dashboard.components import attrs, number_cell, number_head
 from dashboard.figures.quantities import gap, number, shown, spoken
 from dashboard.figures.standings import SAME, Contribution, Standing, Standings
 from dashboard.format import count, plural
+from dashboard.pages._decision_parts import Candidates
 from dashboard.verdict import Verdict
 from storage.records import CandidateDetail
 
-SHOWN = 256
-"""Rows drawn at most."""
+SHOWN = 128
+"""Rows drawn at most, besides the chosen one."""
 
 _HUES = (1, 2, 3, 4, 6, 5)  # the grey one last
 
@@ -43,22 +43,8 @@ def candidates(detail: CandidateDetail, verdict: Verdict) -> Any:
 
 def _table(standings: Standings, names: Sequence[str]) -> Any:
     scale = _Scale(standings)
-    rows = [_row(row, names, scale) for row in standings.rows[:SHOWN]]
-    head = [
-        html.Th("", className="num"),
-        html.Th("Node", scope="col"),
-        html.Th(scale.title, scope="col", className="wide"),
-        number_head("Score"),
-        number_head("Behind"),
-        number_head("Weight"),
-    ]
-    return html.Div(
-        html.Table([html.Thead(html.Tr(head)), html.Tbody(rows)], className="t"),
-        className="cand-list",
-        tabIndex=0,
-        role="group",
-        **attrs(aria_label="Candidates, best first"),
-    )
+    rows = [_row(row, names, scale) for row in standings.rows if row.rank <= SHOWN or row.chosen]
+    return Candidates(title=scale.title, rows=rows)
 
 
 class _Scale:
@@ -78,53 +64,43 @@ class _Scale:
             sums = [max(0.0, row.weight or 0.0) for row in rows]
         self.full = max(sums, default=0.0)
 
-    def width(self, value: float) -> str:
-        """A share of the widest bar, as CSS."""
-        return f"{max(0.0, min(100.0, 100.0 * value / self.full)):.2f}%" if self.full > 0 else "0"
+    def width(self, value: float) -> float:
+        """A share of the widest bar in per cent."""
+        return round(max(0.0, min(100.0, 100.0 * value / self.full)), 2) if self.full > 0 else 0.0
 
 
-def _row(row: Standing, names: Sequence[str], scale: _Scale) -> Any:
+def _row(row: Standing, names: Sequence[str], scale: _Scale) -> dict[str, Any]:
     tied = row.lead is not None and abs(row.lead) <= SAME and not row.chosen
-    tag = "chosen" if row.chosen else "tied" if tied else "runner-up" if row.rival and row.rank == 2 else ""
-    behind = "–" if row.chosen else gap(row.lead)
-    return html.Tr(
-        [
-            number_cell(str(row.rank), "dim"),
-            html.Td(
-                html.Div(
-                    [
-                        html.Span(shown(row.node, 120), className="mono ell", title=shown(row.node, 600)),
-                        html.Span(tag, className="tag") if tag else None,
-                    ],
-                    className="row",
-                )
-            ),
-            html.Td(_bar(row, names, scale), className="wide"),
-            number_cell(number(row.score), "med"),
-            number_cell(behind, "dim"),
-            number_cell(number(row.weight)),
-        ],
-        className="win" if row.chosen else None,
-    )
+    said = ", ".join(f"{names[part.scorer]} {number(part.value)}" for part in row.contributions[:12])
+    return {
+        "rank": str(row.rank),
+        "node": shown(row.node, 120),
+        "node_title": shown(row.node, 600),
+        "tag": "chosen"
+        if row.chosen
+        else "tied"
+        if tied
+        else "runner-up"
+        if row.rival and row.rank == 2
+        else "",
+        "parts": _parts(row, names, scale),
+        "spoken": said or "no contributions",
+        "score": number(row.score),
+        "behind": "–" if row.chosen else gap(row.lead),
+        "weight": number(row.weight),
+        "won": row.chosen,
+    }
 
 
-def _bar(row: Standing, names: Sequence[str], scale: _Scale) -> Any:
+def _parts(row: Standing, names: Sequence[str], scale: _Scale) -> list[list[Any]]:
     if not scale.stacked:
-        value = row.score if scale.title == "Score" else row.weight
-        return html.Div(
-            html.I(className="hue-plain", style={"width": scale.width(value or 0.0)}), className="st"
-        )
-    parts = [
-        html.I(
-            className=hue(part.scorer),
-            style={"width": scale.width(part.value)},
-            title=f"{names[part.scorer]}: {_terms(part)}",
-        )
+        value = (row.score if scale.title == "Score" else row.weight) or 0.0
+        return [["hue-plain", scale.width(value), number(value)]]
+    return [
+        [hue(part.scorer), scale.width(part.value), f"{names[part.scorer]}: {_terms(part)}"]
         for part in row.contributions
         if part.value > 0
     ]
-    spoken_parts = ", ".join(f"{names[part.scorer]} {number(part.value)}" for part in row.contributions[:12])
-    return html.Div(parts, className="st", role="img", **attrs(aria_label=spoken_parts or "no contributions"))
 
 
 def hue(scorer: int) -> str:

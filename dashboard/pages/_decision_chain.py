@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dash import dcc, html
+from dash import html
 
-from dashboard.components import attrs, copy_button, icon
+from dashboard.components import attrs, copy_button
 from dashboard.figures.quantities import brief, shown
 from dashboard.format import count, plural
 from dashboard.page import MOUNT
+from dashboard.pages._decision_parts import Spans
 from dashboard.waterfall import Waterfall, WaterfallRow, arrange, ticks
 from storage.records import Trace
 
@@ -34,10 +35,8 @@ def chain(trace: Trace | None, span_id: str | None, chose: str = "") -> Any:
         html.Span(trace.trace_id, className="mono ell"),
         copy_button(trace.trace_id, "Copy the trace id"),
     ]
-    body = html.Div(
-        [_axis(made), *rows], className="wf", role="list", **attrs(aria_label="Spans of the trace")
-    )
-    return _panel(meta, body, _note(made, len(trace.spans)))
+    marks = [[round(at, 3), words] for at, words in ticks(made.length_ns)]
+    return _panel(meta, Spans(ticks=marks, rows=rows), _note(made, len(trace.spans)))
 
 
 def _panel(meta: list[Any], *body: Any) -> Any:
@@ -45,74 +44,39 @@ def _panel(meta: list[Any], *body: Any) -> Any:
     return html.Section([html.Header(head), *body], className="panel")
 
 
-def _axis(made: Waterfall) -> Any:
-    marks = [
-        html.Span(
-            words, style={"left": f"{at:.3f}%"}, className="first" if at == 0 else "last" if at > 95 else None
-        )
-        for at, words in ticks(made.length_ns)
-    ]
-    return html.Div(
-        [html.Div(className="n"), html.Div(marks, className="tk")],
-        className="r ax",
-        **attrs(aria_hidden="true"),
-    )
-
-
-def _row(row: WaterfallRow, home: str, chose: str) -> Any:
+def _row(row: WaterfallRow, home: str, chose: str) -> dict[str, Any]:
     span = row.span
-    name: Any = html.Span(
-        shown(span.name, 120) or "(no name)", className="ell nm", title=shown(span.name, 600)
+    words = brief(max(0, span.end_unix_nano - span.start_unix_nano)) + (
+        f", chose {shown(chose, 60)}" if chose else ""
     )
-    if span.is_decision and not row.highlighted:
-        name = dcc.Link(name, href=f"{MOUNT}/decisions/{span.trace_id}/{span.span_id}", className="link ell")
-    kind = "dec" if span.is_decision else "own" if span.service == home else "far"
-    return html.Div(
-        [
-            html.Div(
-                [
-                    html.I(className=kind),
-                    name,
-                    html.Span(shown(span.service, 80), className="svc ell", title=shown(span.service, 600)),
-                ],
-                className="n",
-                style={"paddingLeft": f"{12 + _INDENT_PX * min(row.depth, _DEEPEST)}px"},
-            ),
-            html.Div(
-                [
-                    html.Div(
-                        className=f"b {kind}" + (" bad" if span.status_code == _ERROR else ""),
-                        style={"left": f"min({row.left:.3f}%, 100% - 3px)", "width": f"{row.width:.3f}%"},
-                    ),
-                    _label(row, chose),
-                ],
-                className="tk",
-            ),
-        ],
-        className="r lit" if row.highlighted else "r",
-        role="listitem",
-        **attrs(aria_current="true" if row.highlighted else None),
-    )
+    bad = span.status_code == _ERROR
+    error = f", error: {shown(span.status_message, 60)}" if span.status_message else ", error"
+    elsewhere = span.is_decision and not row.highlighted
+    return {
+        "name": shown(span.name, 120) or "(no name)",
+        "title": shown(span.name, 600),
+        "service": shown(span.service, 80),
+        "service_title": shown(span.service, 600),
+        "kind": "dec" if span.is_decision else "own" if span.service == home else "far",
+        "indent": 12 + _INDENT_PX * min(row.depth, _DEEPEST),
+        "left": round(row.left, 3),
+        "width": round(row.width, 3),
+        "words": words,
+        "error": error if bad else "",
+        "notes": shown("; ".join(row.notes), 160),
+        "place": _place(row, plain=not (chose or bad or row.notes)),
+        "bad": bad,
+        "lit": row.highlighted,
+        "href": f"{MOUNT}/decisions/{span.trace_id}/{span.span_id}" if elsewhere else "",
+    }
 
 
-def _label(row: WaterfallRow, chose: str) -> Any:
-    span = row.span
-    words: list[Any] = [brief(max(0, span.end_unix_nano - span.start_unix_nano))]
-    if chose:
-        words.append(f", chose {shown(chose, 60)}")
-    if span.status_code == _ERROR:
-        failed = f", error: {shown(span.status_message, 60)}" if span.status_message else ", error"
-        words.append(html.Span(failed, className="crit"))
-    if row.notes:
-        words.append(html.Span([icon("warn", 11), shown("; ".join(row.notes), 160)], className="warn odd"))
-    if row.width >= _INSIDE and len(words) == 1:
-        return html.Div(words, className="l in", style={"left": f"calc({row.left:.3f}% + 8px)"})
+def _place(row: WaterfallRow, *, plain: bool) -> str:
+    """Where a label stands so that it fits: in its bar, or to the side that has room."""
     end = row.left + row.width
-    if row.left >= _BEFORE or (end >= _BEFORE and row.left >= 100 - _BEFORE):
-        return html.Div(words, className="l", style={"right": f"calc({100 - row.left:.3f}% + 6px)"})
-    if end >= _BEFORE:
-        return html.Div(words, className="l in", style={"left": f"calc({row.left:.3f}% + 8px)"})
-    return html.Div(words, className="l", style={"left": f"calc({end:.3f}% + 9px)"})
+    if (plain and row.width >= _INSIDE) or (end >= _BEFORE and row.left < 100 - _BEFORE):
+        return "inside"
+    return "left" if end >= _BEFORE else "right"
 
 
 def _note(made: Waterfall, fetched: int) -> Any:

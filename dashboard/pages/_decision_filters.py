@@ -1,6 +1,7 @@
 """The filter panel of the decision list and the chips of what is in force."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -9,7 +10,7 @@ from dash import dcc, html
 from dashboard.components import attrs, icon
 from dashboard.figures.quantities import shown
 from dashboard.filters import Filters, active, render, without
-from dashboard.page import MOUNT
+from dashboard.page import MOUNT, RANGES
 from engine.semconv import OUTCOMES
 
 PATH = f"{MOUNT}/decisions"
@@ -48,6 +49,7 @@ def filter_panel(filters: Filters) -> Any:
     """The panel with every input at its value from the address."""
     return html.Aside(
         [
+            _ranges(filters),
             _text("Find", TEXT, filters.text, "Node, policy or trace id"),
             _select("Policy", POLICY, filters.policy),
             _select("Node", NODE, filters.node),
@@ -82,6 +84,19 @@ def chips(filters: Filters) -> Any:
         cleared = Filters(range=filters.range, start=filters.start, end=filters.end)
         made.append(dcc.Link("Clear all", href=address(cleared), className="btn ghost"))
     return html.Div(made, className="tok")
+
+
+def _ranges(filters: Filters) -> Any:
+    """The time ranges, for screens too narrow for the control in the top bar."""
+    links = [
+        dcc.Link(
+            name,
+            href=address(replace(filters, range=name, start=None, end=None)),
+            className="on" if name == filters.range and not filters.custom else "",
+        )
+        for name in RANGES
+    ]
+    return html.Section([html.H3("Last"), html.Div(links, className="seg links")], className="ranges")
 
 
 def _chip(words: str, value: str, href: str) -> Any:

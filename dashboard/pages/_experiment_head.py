@@ -29,7 +29,7 @@ def head(reading: Reading) -> Any:
     """Name, verdict on the first metric of each arm, and the sentence that says it."""
     several = len(reading.contrasts) > 1
     badges = [verdict_badge(contrast.metrics[0]) for contrast in reading.contrasts]
-    sentences = [html.P(sentence(contrast)) for contrast in reading.contrasts]
+    sentences: list[Any] = [html.P(sentence(contrast)) for contrast in reading.contrasts]
     if several:
         sentences = [
             html.Div([mark, said], className="row arm") for mark, said in zip(badges, sentences, strict=True)
