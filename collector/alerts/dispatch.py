@@ -60,13 +60,13 @@ class Dispatcher:
         self.counts: Counter[str] = Counter()
 
     async def round(self) -> int:
-        """Start what is due on every free lane; returns how many attempts began. Raises StorageError."""
+        """Start every free lane that has something due; returns how many started. Raises StorageError."""
         now = self._clock()
         free = {name for name, lane in self._lanes.items() if lane.free(now)}
         chosen = await asyncio.to_thread(self._choose, free, now) if free else {}
         for name, item in chosen.items():
             lane = self._lanes[name]
-            lane.task = asyncio.create_task(self._attempt(lane, item), name=f"deliver to {name}")
+            lane.task = asyncio.create_task(self._work(lane, item), name=f"deliver to {name}")
         return len(chosen)
 
     async def drain(self, time_limit_s: float) -> None:
@@ -104,17 +104,23 @@ class Dispatcher:
                     return True
         return False
 
-    async def _attempt(self, lane: _Lane, item: OutboxItem) -> None:
-        answer = await self._sender.post(lane.destination, item.webhook_id, item.body, self._clock())
+    async def _work(self, lane: _Lane, first: OutboxItem) -> None:
+        """Post ``first`` and, as long as all goes well, what is due after it."""
+        item: OutboxItem | None = first
         try:
-            await asyncio.to_thread(self._note, lane, item, answer)
+            while item is not None:
+                answer = await self._sender.post(lane.destination, item.webhook_id, item.body, self._clock())
+                await asyncio.to_thread(self._note, lane, item, answer)
+                item = await self._following(lane) if answer.delivered else None
         except StorageError as error:
             # The message stays due and is posted again under the same id: rather twice than never.
             self.counts["errors"] += 1
             self._rest(lane, 1.0)
-            _LOG.warning(
-                "the outcome of a delivery to %s could not be kept: %s", lane.destination.name, error
-            )
+            _LOG.warning("the outbox of %s waits for the store: %s", lane.destination.name, error)
+
+    async def _following(self, lane: _Lane) -> OutboxItem | None:
+        name = lane.destination.name
+        return (await asyncio.to_thread(self._choose, {name}, self._clock())).get(name)
 
     def _note(self, lane: _Lane, item: OutboxItem, answer: Answer) -> None:
         name, now = lane.destination.name, self._clock()

@@ -104,7 +104,9 @@ def _processes(processes: tuple[ProcessRow, ...]) -> Iterator[Metric]:
             key = f"{PREFIX}figure_{re.sub('[^a-zA-Z0-9_]', '_', name)}"
             if key not in figures:
                 figures[key] = GaugeMetricFamily(
-                    key, f"Gauge {key.removeprefix(PREFIX)} of a process.", labels=["role", "instance"]
+                    key,
+                    f"{key.removeprefix(PREFIX + 'figure_')} as a process last told it.",
+                    labels=["role", "instance"],
                 )
             if math.isfinite(value):
                 figures[key].add_metric([p.role, p.instance], value)

@@ -176,6 +176,20 @@ async def test_resolved_waits_for_its_firing(
     assert [d.state for d in deliveries(control, row)] == ["delivered", "delivered"]
 
 
+async def test_a_lane_goes_on_as_long_as_all_goes_well(
+    control: Control, clock: Any, receivers: Receivers, sender: WebhookSender
+) -> None:
+    """A storm of alerts does not wait a round for each message."""
+    receiver = receivers()
+    ops = to(receiver)
+    lanes = dispatcher(control, clock, sender, ops)
+    for n in range(20):
+        open_alert(control, clock, ops, node=f"n{n}")
+    assert await lanes.round() == 1
+    await lanes.drain(10)
+    assert len(receiver.got) == 20
+
+
 async def test_gone_disables_the_destination(
     control: Control, clock: Any, receivers: Receivers, sender: WebhookSender
 ) -> None:
