@@ -8,7 +8,7 @@ webhook's answer and ``mark_delivered`` posts it again under the same ``webhook_
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, Insert, delete, func, insert, select, update
 
@@ -50,7 +50,7 @@ class OutboxItem:
     body: bytes
     attempts: int
     created_unix_nano: int
-    alert_ids: tuple[int, ...] = field(default=())
+    alert_ids: tuple[int, ...] = ()
 
 
 class Control:
@@ -144,15 +144,8 @@ class Control:
 
     def due(self, now_unix_nano: int, limit: int = 100) -> tuple[OutboxItem, ...]:
         """Pending deliveries whose time has come, the longest waiting first."""
-        columns = (
-            delivery.c.id,
-            delivery.c.webhook_id,
-            delivery.c.destination,
-            delivery.c.body,
-            delivery.c.attempts,
-        )
         chosen = (
-            select(*columns, delivery.c.created_unix_nano)
+            select(delivery)
             .where(delivery.c.state == "pending", delivery.c.next_attempt_unix_nano <= now_unix_nano)
             .order_by(delivery.c.next_attempt_unix_nano, delivery.c.id)
             .limit(limit)

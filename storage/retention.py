@@ -38,7 +38,7 @@ class Limits:
     alerts: int = 10_000
     processes_age_s: float = DAY_S
     roll_up_share: float = 0.25
-    chunk_rows: int = 1_000
+    chunk_rows: int = 500
     chunk_pages: int = 1_000
     full: float = 0.95  # of the size limit: the file is cut above it
     low: float = 0.9  # of the size limit: where deleting stops
