@@ -135,17 +135,19 @@ def _comparison(case: _Case) -> str:
         return removed if gone else "Nothing competed with it."
     if standings.chosen is None:
         return "So neither its place nor its margin can be told."
-    if case.margin is None:
+    if case.margin is None or standings.chosen.score is None:
         return "The source sent no scores, so the margin is unknown."
-    if standings.chosen.score is None:
-        return ""
-    if case.detail.scorer_names and not standings.explains:
+    return _weighed(case, case.margin, abs(standings.chosen.score))
+
+
+def _weighed(case: _Case, margin: float, score: float) -> str:
+    """Which scorers decided it, and whether by little."""
+    if case.detail.scorer_names and not case.standings.explains:
         return "The scorers' parts do not add up to the scores, so none is given as the reason."
-    text = _balance(case)
-    size = abs(standings.chosen.score)
-    if SAME < case.margin < NARROW * size:
-        text += f" A narrow win: {percent(case.margin / size)} of the score."
-    return text.strip()
+    narrow = (
+        f" A narrow win: {percent(margin / score)} of the score." if SAME < margin < NARROW * score else ""
+    )
+    return (_balance(case) + narrow).strip()
 
 
 def _balance(case: _Case) -> str:

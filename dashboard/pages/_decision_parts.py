@@ -4,7 +4,7 @@ A row of plain HTML costs Dash a dozen components of its own; five hundred spans
 appear. assets/decision_parts.js draws the rows instead, and puts every text into a text node.
 """
 
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dash.development.base_component import Component
 
@@ -14,11 +14,12 @@ NAMESPACE: Final = "weighbridge_decision"
 class _Rows(Component):  # type: ignore[misc,unused-ignore]  # Dash's base class carries no types
     """A component of assets/decision_parts.js."""
 
-    _children_props: ClassVar[list[str]] = []
-    _base_nodes: ClassVar[list[str]] = []
+    # Dash reads these from the class, as lists, and declares them without saying that they belong to it.
+    _children_props: list[str] = []  # noqa: RUF012  # see above
+    _base_nodes: list[str] = []  # noqa: RUF012  # see above
     _namespace = NAMESPACE
-    _valid_wildcard_attributes: ClassVar[list[str]] = []
-    available_wildcard_properties: ClassVar[list[str]] = []
+    _valid_wildcard_attributes: list[str] = []  # noqa: RUF012  # see above
+    available_wildcard_properties: list[str] = []  # noqa: RUF012  # see above
 
     def __init__(self, **properties: Any) -> None:
         super().__init__(**properties)
@@ -33,7 +34,9 @@ class Spans(_Rows):
     """
 
     _type = "Spans"
-    _prop_names: ClassVar[list[str]] = ["id", "ticks", "rows"]
+    _namespace = NAMESPACE
+    _children_props: list[str] = []  # noqa: RUF012  # see _Rows
+    _prop_names = ["id", "ticks", "rows"]  # noqa: RUF012  # see _Rows
 
 
 class Candidates(_Rows):
@@ -44,4 +47,6 @@ class Candidates(_Rows):
     """
 
     _type = "Candidates"
-    _prop_names: ClassVar[list[str]] = ["id", "title", "rows"]
+    _namespace = NAMESPACE
+    _children_props: list[str] = []  # noqa: RUF012  # see _Rows
+    _prop_names = ["id", "title", "rows"]  # noqa: RUF012  # see _Rows
