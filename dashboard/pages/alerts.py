@@ -46,6 +46,8 @@ def register(app: Dash, reader: Reader, *, config: DashboardConfig, clock: Calla
         number = visit.number("alert", 0, 2**53)
         chosen = int(number) if number is not None else None
         try:
+            # pinned, so that an alert that opens later does not push away the one somebody reads
+            chosen = chosen if chosen is not None else _newest(reader, view)
             body: Any = show(reader, view, chosen, config, visit.now_unix_nano)
         except StoreUnavailableError as gone:
             body = failing(gone)
@@ -66,9 +68,12 @@ def failing(gone: StoreUnavailableError) -> Any:
 
 def show(reader: Reader, view: str, chosen: int | None, config: DashboardConfig, now: int) -> list[Any]:
     """Ask the store and draw what it says."""
-    return draw(
-        reader.alerts(limit=_MOST), view, chosen, config, now, lambda alert: _chart(reader, alert, now)
-    )
+    alerts = [alert for state in _VIEWS.values() for alert in reader.alerts(state=state, limit=_MOST)]
+    return draw(alerts, view, chosen, config, now, lambda alert: _chart(reader, alert, now))
+
+
+def _newest(reader: Reader, view: str) -> int | None:
+    return next((alert.alert_id for alert in reader.alerts(state=_VIEWS[view], limit=1)), None)
 
 
 def _chart(reader: Reader, alert: AlertRow, now: int) -> Any:
@@ -123,14 +128,10 @@ def _tabs(view: str, counts: dict[str, int]) -> Any:
     names = {"open": "Open", "past": "Past"}
     tabs = []
     for key, name in names.items():
-        shown = count(counts[key]) + ("+" if sum(counts.values()) >= _MOST and key == "past" else "")
+        shown = count(counts[key]) + ("+" if counts[key] >= _MOST else "")
         label: list[Any] = [name, html.Span(shown, className="n")]
-        tabs.append(
-            html.A(
-                label, href=_href(key), role="tab", **attrs(aria_selected="true" if key == view else "false")
-            )
-        )
-    return html.Div(tabs, className="tabs", role="tablist", **attrs(aria_label="Alert views"))
+        tabs.append(html.A(label, href=_href(key), **attrs(aria_current="page" if key == view else None)))
+    return html.Nav(tabs, className="tabs", **attrs(aria_label="Alert views"))
 
 
 def panel_list(alerts: Sequence[AlertRow], chosen: int, view: str, now: int) -> Any:

@@ -181,14 +181,13 @@ def _tabs(language: str, text: str) -> Any:
         html.A(
             name,
             href=f"{MOUNT}/setup?lang={key}",
-            role="tab",
-            **attrs(aria_selected="true" if key == language else "false"),
+            **attrs(aria_current="page" if key == language else None),
         )
         for key, name in LANGUAGES.items()
     ]
     copy = copy_button(text, f"Copy the {LANGUAGES[language]} snippet", word="Copy snippet")
     return html.Div(
-        [html.Div(tabs, className="tabs", role="tablist", **attrs(aria_label="Sender")), copy],
+        [html.Nav(tabs, className="tabs", **attrs(aria_label="Sender")), copy],
         className="tab-bar",
     )
 
