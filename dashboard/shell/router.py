@@ -1,7 +1,7 @@
 """From an address to a page: one callback that answers main area, bar and rail together."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -163,7 +163,3 @@ async def _services(reader: Reader) -> Sequence[str]:
         return (await read(reader.facets)).services
     except StorageError:
         return ()
-
-
-RouteAnswer = Callable[[Site, str, str | None], Awaitable[tuple[Any, ...]]]
-_: RouteAnswer = show
