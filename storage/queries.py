@@ -12,6 +12,7 @@ from storage import (
     experiment_rows,
     health_rows,
     ids,
+    node_rows,
     span_rows,
     sqlite,
     weight_rows,
@@ -108,7 +109,7 @@ class Reader:
     ) -> tuple[NodeSummary, ...]:
         """Nodes seen in a range with their shares, by name."""
         with self._database.read() as connection:
-            return weight_rows.nodes(connection, time, policy=policy, service=service)
+            return node_rows.summaries(connection, time, policy=policy, service=service)
 
     def facets(self, time: TimeRange | None = None) -> Facets:
         """Distinct services, policies and nodes."""
