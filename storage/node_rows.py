@@ -11,7 +11,7 @@ from storage.tables import weight_second, weight_series
 from storage.weight_rows import named, within
 
 SAMPLED_S = 600
-"""Seconds looked at for stated shares: of a longer range about so many, evenly spaced, so that memory is bounded."""
+"""Seconds looked at for stated shares: of a longer range about so many, evenly spaced, to bound memory."""
 
 _NANO = 1_000_000_000
 
