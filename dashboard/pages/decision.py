@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html
 
-from dashboard.components import empty_state, icon
+from dashboard.components import attrs, empty_state, icon
 from dashboard.figures.quantities import shown
 from dashboard.filters import Filters, of, parse, render
 from dashboard.page import MOUNT, Page, Visit
@@ -93,6 +93,7 @@ def _page(decision: DecisionDetail, trace: Trace | None, filters: Filters, along
             ),
         ],
         className="decision",
+        **attrs(data_at=f"{row.trace_id}/{row.span_id}"),
     )
 
 
