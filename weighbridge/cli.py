@@ -131,9 +131,12 @@ def demo(**options: Any) -> None:
 
 
 @cli.command()
-@_options(_COMMON, _INTAKE, _SUPERVISED)
+@_options(_COMMON, _INTAKE, _WEB, _SUPERVISED)
 def collect(**options: Any) -> None:
-    """Run the collector alone: OTLP in, alerts out, retention."""
+    """Run the collector alone: OTLP in, alerts out, retention.
+
+    The --web address is only used for links in alerts; alerts.external_url goes before it.
+    """
     from weighbridge.collect import run_collect
 
     sys.exit(run_collect(_load(options), supervised=options["supervised"], say=_say))

@@ -82,7 +82,7 @@ class RuleSettings(_Section):
     node: str = Field("*", description="Nodes watched, as a glob.")
     delta: float = Field(0.5, ge=0, description="Drift below this many standard deviations is ignored.")
     threshold: float = Field(
-        40.0,
+        80.0,
         gt=0,
         description="Page-Hinkley threshold in standard deviations; docs/alerts.md tells its false alarms.",
     )

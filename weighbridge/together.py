@@ -1,6 +1,7 @@
 """`up` and `demo`: the same program started several times on one store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from weighbridge.settings import Settings
@@ -11,34 +12,22 @@ from weighbridge.wiring.store import prepare_store
 def run_together(settings: Settings, config: Path | None, *, demo: bool, say: Callable[[str], None]) -> int:
     """Prepare the store, start the children in order and supervise them; the exit code."""
     prepare_store(settings)
-    specs = [
-        ChildSpec(
-            "collect", lambda known: command("collect", *_shared(settings, config), *_intake(settings, known))
-        ),
-        ChildSpec(
-            "serve",
-            lambda known: command(
-                "serve",
-                *_shared(settings, config),
-                *_intake(settings, known),
-                "--web",
-                known.get("web", str(settings.web)),
-            ),
-        ),
-    ]
+    shared = _shared(settings, config)
+    specs = [ChildSpec(role, partial(_service, role, shared, settings)) for role in ("collect", "serve")]
     if demo:
-        specs.append(
-            ChildSpec(
-                "demo",
-                lambda known: command(
-                    "simulate-cluster",
-                    *_shared(settings, config),
-                    *_intake(settings, known),
-                    *_demo(settings),
-                ),
-            )
-        )
+        specs.append(ChildSpec("demo", partial(_cluster, shared, settings)))
     return Supervisor(specs, say).run()
+
+
+def _service(role: str, shared: Sequence[str], settings: Settings, known: Mapping[str, str]) -> list[str]:
+    web = known.get("web", str(settings.web))
+    return command(role, *shared, *_intake(settings, known), "--web", web)
+
+
+def _cluster(shared: Sequence[str], settings: Settings, known: Mapping[str, str]) -> list[str]:
+    numbers = settings.demo.model_dump().items()
+    demo = [word for name, value in numbers for word in (f"--{name}", str(value))]
+    return command("simulate-cluster", *shared, *_intake(settings, known), *demo)
 
 
 def _shared(settings: Settings, config: Path | None) -> list[str]:
@@ -51,24 +40,8 @@ def _shared(settings: Settings, config: Path | None) -> list[str]:
     return options
 
 
-def _intake(settings: Settings, known: dict[str, str]) -> list[str]:
+def _intake(settings: Settings, known: Mapping[str, str]) -> list[str]:
     """Intake addresses: those really listened on once they are known, also after a restart."""
-    grpc, http = (
-        known.get("otlp-grpc", str(settings.otlp_grpc)),
-        known.get("otlp-http", str(settings.otlp_http)),
-    )
+    grpc = known.get("otlp-grpc", str(settings.otlp_grpc))
+    http = known.get("otlp-http", str(settings.otlp_http))
     return ["--otlp-grpc", grpc, "--otlp-http", http]
-
-
-def _demo(settings: Settings) -> list[str]:
-    demo = settings.demo
-    return [
-        "--nodes",
-        str(demo.nodes),
-        "--speed",
-        str(demo.speed),
-        "--rate",
-        str(demo.rate),
-        "--seed",
-        str(demo.seed),
-    ]

@@ -6,10 +6,8 @@ the sockets are left out; tests/e2e has those.
 
 import dataclasses
 import json
-import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,9 +65,7 @@ def travelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Travelled]:
     nodes = [Node(f"gpu-{i:02d}", models=frozenset({"llama" if i < 6 else "other"})) for i in range(8)]
     scheduler = Scheduler(nodes, _split(), clock=clock, rng=np.random.default_rng(3), recorder=recorder)
     for index, node in enumerate(nodes):
-        scheduler.update_signals(
-            node.name, {"queue_depth": float(index), "kv_utilisation": 0.1 * index}
-        )
+        scheduler.update_signals(node.name, {"queue_depth": float(index), "kv_utilisation": 0.1 * index})
     clock.advance(0.04)
     decision = scheduler.decide(Request(delta=0.9, tenant="acme", model="llama"))
     clock.advance(0.25)

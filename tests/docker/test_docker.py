@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from weighbridge.cli import cli
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -32,8 +34,6 @@ def test_the_image_runs_as_an_ordinary_user_and_copies_only_what_is_there() -> N
 
 def test_the_compose_file_names_commands_that_exist_and_publishes_on_loopback_only() -> None:
     """Each service's command is one of the program's, each published port is bound to 127.0.0.1."""
-    from weighbridge.cli import cli
-
     compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
     for service in compose["services"].values():
         assert service["command"][0] in cli.commands

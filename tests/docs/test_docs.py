@@ -7,7 +7,7 @@ import click
 
 from engine import semconv
 from weighbridge.cli import cli
-from weighbridge.settings import Settings, env_name, known_names
+from weighbridge.settings import Settings, env_name, known_names, load
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROOT = DOCS.parent
@@ -44,8 +44,6 @@ def test_every_attribute_is_documented() -> None:
 
 def test_the_settings_example_is_accepted(tmp_path: Path) -> None:
     """The file printed in configuration.md loads."""
-    from weighbridge.settings import load
-
     example = re.search(r"```toml\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL)
     assert example
     (tmp_path / "weighbridge.toml").write_text(example[1])

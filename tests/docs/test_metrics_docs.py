@@ -34,7 +34,9 @@ def test_every_metric_is_documented_and_nothing_else(tmp_path: Path) -> None:
     upgrade(url)
     database = Database(url)
     control = Control(database, lambda: NOW)
-    tally = IntakeTally("router", accepted=1, rejected={"bad id": 1}, warned={"NaN": 1}, last_seen_unix_nano=NOW)
+    tally = IntakeTally(
+        "router", accepted=1, rejected={"bad id": 1}, warned={"NaN": 1}, last_seen_unix_nano=NOW
+    )
     control.record_intake([tally])
     control.heartbeat(ProcessRow("collect", "host", "0", NOW, NOW, {"queue_spans": 1.0}))
     app = FastAPI(telemetry={"tracing": False, "metrics": False, "logs": False})

@@ -6,14 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import httpx2
 import pytest
 import websockets
-from conftest import Start, wait_until
-from senders import Load, exporter, send_decision
+from running import Start, wait_until
+from senders import Load, exporter, request, send_decision
+
+from dashboard.frames import decode
 
 pytestmark = pytest.mark.e2e
 
@@ -51,8 +54,6 @@ def test_a_decision_sent_by_an_official_exporter_comes_out_of_the_api(start: Sta
 
 def test_a_decision_reaches_the_websocket_as_a_frame(start: Start) -> None:
     """A viewer who is connected gets the new weight within two seconds."""
-    from dashboard.frames import decode_frame
-
     running = start("up")
     uri = f"ws://{running.addresses['web']}/ws/weights"
 
@@ -66,7 +67,7 @@ def test_a_decision_reaches_the_websocket_as_a_frame(start: Start) -> None:
             while time.monotonic() < deadline:
                 message = await asyncio.wait_for(socket.recv(), 5)
                 if isinstance(message, bytes):
-                    values = [round(float(v), 2) for v in decode_frame(message).values]
+                    values = [round(float(v), 2) for v in decode(message).value]
                     if 0.62 in values:
                         return 0.62
         return 0.0
@@ -100,8 +101,6 @@ def test_a_killed_process_loses_nothing_it_acknowledged_and_doubles_nothing(
 
 def test_a_resent_request_is_stored_once(start: Start) -> None:
     """A sender that got no answer sends again; the store keeps one."""
-    from senders import request
-
     running = start("up")
     body, ids = request(10)
     for _ in range(3):
@@ -191,10 +190,8 @@ def test_the_operations_pages_answer(start: Start) -> None:
 
 
 def _fails(arguments: list[str], **environment: str) -> str:
-    from sys import executable
-
     done = subprocess.run(
-        [executable, "-m", "weighbridge", *arguments],
+        [sys.executable, "-m", "weighbridge", *arguments],
         capture_output=True,
         text=True,
         timeout=60,
