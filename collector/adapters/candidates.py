@@ -13,8 +13,7 @@ MAX_CANDIDATES = 1024
 
 CUT = f"more than {MAX_CANDIDATES} candidates: cut"
 
-
-_KEYS = frozenset(
+CANDIDATE_KEYS = frozenset(
     (
         semconv.CANDIDATES,
         semconv.CANDIDATE_WEIGHTS,
@@ -26,6 +25,7 @@ _KEYS = frozenset(
         semconv.FILTER_REASONS,
     )
 )
+"""A span with none of these says nothing of candidates."""
 
 
 def read_candidates(row: Mapping[str, Any], notes: list[str]) -> tuple[CandidateDetail | None, int | None]:
@@ -35,7 +35,7 @@ def read_candidates(row: Mapping[str, Any], notes: list[str]) -> tuple[Candidate
     a list of maps with ``node`` or ``name``, JSON text of one of these, or an int: then it is the total.
     Raises BrokenError when arrays differ in length or hold what is no finite number.
     """
-    if _KEYS.isdisjoint(row):
+    if CANDIDATE_KEYS.isdisjoint(row):
         return None, None
     given = structure(row.get(semconv.CANDIDATES), semconv.CANDIDATES)
     total = given if isinstance(given, int) and not isinstance(given, bool) else None

@@ -15,12 +15,12 @@ from storage.records import DecisionColumns, SpanBatch
 
 from .adaptation import Adaptation, Adapter
 from .candidates import read_candidates
+from .native_columns import POLICY_ALIAS, DecisionReader, extend
 from .values import BrokenError, count, decision_key, first, name, number, text, unit
 
 _Value = TypeVar("_Value")
 _Row = Mapping[str, Any]
 
-POLICY_ALIAS = "decision.policy"
 WEIGHT_MISSING = "weight missing"
 UNKNOWN_SCHEMA = "unknown decision.schema"
 UNKNOWN_OUTCOME = "unknown decision.outcome"
@@ -32,25 +32,40 @@ class NativeAdapter:
     def adapt(self, batch: SpanBatch, into: Adaptation) -> None:
         """Add the decisions and outcomes of ``batch``."""
         nodes = batch.attributes.find(semconv.DECISION_NODE)
-        outcomes = batch.attributes.find(semconv.OUTCOME)
-        for index, (node, outcome) in enumerate(zip(nodes, outcomes, strict=True)):
-            if (node is None and outcome is None) or index in into.claimed:
+        decided = [i for i, node in enumerate(nodes) if node is not None and i not in into.claimed]
+        if decided:
+            into.claimed.update(decided)
+            reader = DecisionReader(batch, decided)
+            read = reader.read()
+            extend(
+                into.decisions,
+                read,
+                reader.broken,
+                lambda position: _carefully(_decide, batch, decided[position], into),
+            )
+        for index, outcome in enumerate(batch.attributes.find(semconv.OUTCOME)):
+            if outcome is None or nodes[index] is not None or index in into.claimed:
                 continue
-            row, notes = batch.attributes.row(index), list[str]()
-            try:
-                if node is not None:
-                    into.claimed.add(index)
-                    _decide(batch, index, row, into, notes)
-                elif row.get(semconv.DECISION_ID) is not None:
-                    into.claimed.add(index)
-                    _resolve(batch, index, row, into, notes)
-            except BrokenError as exc:
-                notes.append(str(exc))
-            for note in notes:
-                into.warn(batch, index, note)
+            if batch.attributes.row(index).get(semconv.DECISION_ID) is not None:
+                into.claimed.add(index)
+                _carefully(_resolve, batch, index, into)
 
 
 _: type[Adapter] = NativeAdapter
+
+
+_Read = Callable[[SpanBatch, int, _Row, Adaptation, list[str]], None]
+
+
+def _carefully(read: _Read, batch: SpanBatch, index: int, into: Adaptation) -> None:
+    """Read one span value by value; what is wrong with it is counted."""
+    notes: list[str] = []
+    try:
+        read(batch, index, batch.attributes.row(index), into, notes)
+    except BrokenError as exc:
+        notes.append(str(exc))
+    for note in notes:
+        into.warn(batch, index, note)
 
 
 def _decide(batch: SpanBatch, index: int, row: _Row, into: Adaptation, notes: list[str]) -> None:
