@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 READY = "ready"
+ENDING = "ending in order; a second signal ends at once"
 USAGE_ERROR = 2
 _LISTENING = re.compile(r"^(?P<what>[a-z-]+) +listening on (?P<address>\S+)$")
 _GRACE_S = 8.0
@@ -141,6 +142,8 @@ class Supervisor:
         self._children[index] = self._start(child.spec, recent)
 
     def _stop(self) -> int:
+        if self._signals:
+            self._say(ENDING)
         deadline = time.monotonic() + _GRACE_S
         code = 0
         for child in reversed(self._children):

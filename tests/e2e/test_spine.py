@@ -17,6 +17,7 @@ from running import Start, wait_until
 from senders import Load, exporter, request, send_decision
 
 from dashboard.frames import decode
+from weighbridge.supervisor import ENDING
 
 pytestmark = pytest.mark.e2e
 
@@ -136,9 +137,11 @@ def test_a_second_sigterm_ends_at_once(start: Start) -> None:
     """Nobody has to wait for a drain they do not want."""
     running = start("up")
     children = running.children()
+    os.kill(children[0], signal.SIGSTOP)  # this one would take its time
     running.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: ENDING in running.lines, what="the first signal to be noticed")
     running.process.send_signal(signal.SIGTERM)
-    running.process.wait(3)
+    running.process.wait(5)
     wait_until(
         lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 3, "the end of the children"
     )
