@@ -13,6 +13,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from dashboard.live import LiveFigures
 from storage.records import HealthView, ProcessRow, SourceRow, StoreFigures
 
 PREFIX = "weighbridge_"
@@ -36,6 +37,29 @@ class _Build(Collector):
         family = GaugeMetricFamily(PREFIX + "build_info", "Version of the web process.", labels=["version"])
         family.add_metric([self._version], 1)
         yield family
+
+
+class FeedMetrics(Collector):
+    """The live feed of this process, read from its own counts at each scrape."""
+
+    def __init__(self, figures: LiveFigures) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """One family for each count."""
+        figures = self._figures
+        yield GaugeMetricFamily(
+            PREFIX + "live_viewers", "Viewers of the live feed now.", value=figures.viewers
+        )
+        for name, text, value in (
+            ("frames", "Frames encoded.", figures.frames),
+            ("dropped_messages", "Messages dropped for slow viewers.", figures.dropped),
+            ("refused_viewers", "Viewers refused: too many, or of a foreign origin.", figures.refused),
+            ("evicted_viewers", "Viewers let go because they were stuck.", figures.evicted),
+            ("late_beats", "Beats skipped because the one before took too long.", figures.late_beats),
+            ("failed_reads", "Reads of the store that failed.", figures.failed_reads),
+        ):
+            yield CounterMetricFamily(f"{PREFIX}live_{name}", text, value=value)
 
 
 class StoreMetrics(Collector):

@@ -8,25 +8,34 @@ from prometheus_client.registry import CollectorRegistry
 
 from dashboard.api.asking import Store
 from dashboard.api.context import answer, new_router
-from dashboard.api.metrics import StoreMetrics, web_process
+from dashboard.api.metrics import FeedMetrics, StoreMetrics, web_process
 from dashboard.api.problems import BusyError
 from dashboard.api.schemas_health import Alive
+from dashboard.live import LiveFigures
 from storage.errors import StorageError
 from storage.queries import Reader
 from storage.records import HealthView
 
 
 def build_operations(
-    reader: Reader, *, version: str, store: Store | None = None, check: Callable[[], object] | None = None
+    reader: Reader,
+    *,
+    version: str,
+    store: Store | None = None,
+    check: Callable[[], object] | None = None,
+    feed: LiveFigures | None = None,
 ) -> APIRouter:
     """Routes for probes and Prometheus, to be included without a prefix.
 
     ``check`` raises a StorageError when the store cannot be read or its schema is not this program's;
-    by default it is one small question to the reader.
+    by default it is one small question to the reader. ``feed`` holds the counts of the live feed, when
+    this process has one.
     """
     store = store or Store()
     router = new_router("operations")
     own = web_process(version)
+    if feed is not None:
+        own.register(FeedMetrics(feed))
 
     @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", response_model=Alive, summary="Is the process alive")

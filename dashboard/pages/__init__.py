@@ -15,7 +15,7 @@ def register_pages(
     """Register every page on ``app``, in the order of the rail."""
     return (
         live.register(app, reader),
-        decisions.register(app, reader),
+        decisions.register(app, reader, clock=clock),
         decision.register(app, reader),
         experiments.register(app, reader),
         alerts.register(app, reader, config=config, clock=clock),

@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from collector.config import CollectorConfig
 from collector.pipeline import Collector
 from dashboard.api import build_operations
+from dashboard.live import LiveFigures
 from storage.control import Control
 from storage.database import Database
 from storage.migrate import upgrade
@@ -40,7 +41,7 @@ def test_every_metric_is_documented_and_nothing_else(tmp_path: Path) -> None:
     control.record_intake([tally])
     control.heartbeat(ProcessRow("collect", "host", "0", NOW, NOW, {"queue_spans": 1.0}))
     app = FastAPI(telemetry={"tracing": False, "metrics": False, "logs": False})
-    app.include_router(build_operations(Reader(database), version="0"))
+    app.include_router(build_operations(Reader(database), version="0", feed=LiveFigures()))
     with TestClient(app) as client:
         web = _families(client.get("/metrics").text)
     collector = Collector(CollectorConfig(), lambda batches: [], lambda tallies: None, lambda figures: None)

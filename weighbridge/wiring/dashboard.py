@@ -24,10 +24,10 @@ def build_dashboard(settings: Settings, database: Database, clock: Callable[[], 
     reader = Reader(database)
     hub = LiveHub(reader, clock)
     store = Store()
-    in_force = settings.model_dump(mode="json")
+    in_force = settings.model_dump(mode="json") | {"database": _shown(settings)}
     api = build_api(reader, version=__version__, clock=clock, configuration=in_force, store=store)
     operations = build_operations(
-        reader, version=__version__, store=store, check=lambda: require_current(database)
+        reader, version=__version__, store=store, check=lambda: require_current(database), feed=hub.figures
     )
     reference = build_reference([api, operations], version=__version__)
 
@@ -38,6 +38,7 @@ def build_dashboard(settings: Settings, database: Database, clock: Callable[[], 
             yield
         finally:
             await hub.stop()
+            reader.close()
 
     return build_app(
         _dashboard_config(settings, in_force),
@@ -53,11 +54,16 @@ def _dashboard_config(settings: Settings, in_force: Mapping[str, Any]) -> Dashbo
     return DashboardConfig(
         otlp_grpc=_as_dialled(settings.otlp_grpc),
         otlp_http=_as_dialled(settings.otlp_http),
-        database=make_url(settings.database_url).render_as_string(hide_password=True),
+        database=_shown(settings),
         in_force={name: str(value) for name, value in _flat(in_force)},
         alert_rules=len(settings.alerts.rules),
         alert_destinations=len(settings.alerts.destinations),
     )
+
+
+def _shown(settings: Settings) -> str:
+    """The store's address without its password."""
+    return make_url(settings.database_url).render_as_string(hide_password=True)
 
 
 def _as_dialled(address: Address) -> str:
