@@ -20,6 +20,7 @@ from weighbridge.errors import UsageError
 _DEFAULT_S = 60.0
 _VIEWERS = 20
 _SETTLE_S = 10.0
+_FIRST_FRAME_S = 30.0
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -59,9 +60,10 @@ async def _measure(
         page = await chromium.new_page(viewport={"width": 1440, "height": 900})
         begun = time.monotonic()
         await page.goto(f"http://{web}/ui/live")
-        await page.wait_for_function(
-            "window.__weighbridgeLive && window.__weighbridgeLive.frames > 0", timeout=30_000
-        )
+        while not await page.evaluate("(window.__weighbridgeLive || {frames: 0}).frames"):
+            await asyncio.sleep(0.01)  # the page's content policy forbids playwright's own waiting
+            if time.monotonic() - begun > _FIRST_FRAME_S:
+                raise UsageError("no frame was painted; is the dashboard well?")
         first_paint = time.monotonic() - begun
         await asyncio.sleep(_SETTLE_S)
         start = await page.evaluate("({f: __weighbridgeLive.frames, m: __weighbridgeLive.missed})")
