@@ -8,8 +8,6 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
-from storage.retention import Retention
-
 from collector.errors import AddressInUseError, ListenError
 from collector.pipeline import Collector
 from storage.control import Control
@@ -17,6 +15,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.queries import Reader
 from storage.records import ProcessRow
+from storage.retention import Retention
 from storage.writer import Writer
 from weighbridge import __version__
 from weighbridge.errors import UsageError
@@ -86,6 +85,8 @@ async def _retain(settings: Settings, database: Database, stop: asyncio.Event) -
             await asyncio.to_thread(retention.run_once, time.time_ns())
         except StorageError as error:
             _logger.warning("retention did not run: %s", error)
+        except Exception:  # a fault in one run must not leave the store to grow until the disk is full
+            _logger.exception("retention failed; it is tried again in %g s", limits.interval)
         await _pause(stop, limits.interval)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
@@ -20,12 +21,19 @@ def run(main: Main, *, supervised: bool, log_level: str) -> int:
     SIGTERM, SIGINT and, for a supervised process, the end of its standard input ask once; a second
     signal ends the process at once. Returns the exit code.
     """
-    logging.basicConfig(
-        level=log_level.upper(), stream=sys.stderr, format="%(asctime)sZ %(levelname)s %(name)s: %(message)s"
-    )
+    _log_to_stderr(log_level)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_until_asked(main, supervised))
     return 0
+
+
+def _log_to_stderr(level: str) -> None:
+    """One line for each message, its time in UTC as its Z says, whatever the machine's zone."""
+    form = logging.Formatter("%(asctime)sZ %(levelname)s %(name)s: %(message)s")
+    form.converter = time.gmtime
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
