@@ -1,7 +1,11 @@
-"""Tails the weight series of the store for the live feed: one visit at a time, in a thread."""
+"""Tails the weight series of the store for the live feed: one visit at a time, in a thread of its own.
+
+Pages and the API share the event loop's threads; a few slow questions there must not freeze the live view.
+"""
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -84,7 +88,8 @@ class StoreTail:
         self._monotonic = monotonic
         self._reload_s = reload_s
         self._position = _Position()
-        self._flight: asyncio.Task[_Visit] | None = None
+        self._thread = ThreadPoolExecutor(1, "weighbridge-live")
+        self._flight: asyncio.Future[_Visit] | None = None
 
     async def visit(self, patience_s: float) -> News | None:
         """Ask the store, waiting at most ``patience_s``; a longer visit is picked up by a later call.
@@ -94,7 +99,7 @@ class StoreTail:
         """
         if self._flight is None:
             self._position.visit_began = self._monotonic()
-            self._flight = asyncio.create_task(asyncio.to_thread(self._look))
+            self._flight = asyncio.get_running_loop().run_in_executor(self._thread, self._look)
         done, _ = await asyncio.wait({self._flight}, timeout=patience_s)
         if not done:
             return None

@@ -366,6 +366,22 @@ async def test_a_store_that_hangs_does_not_stop_the_beat():
         assert (await next_frame(ws, lambda f: len(f.index))).value[0] == pytest.approx(0.9)
 
 
+async def test_slow_questions_of_pages_do_not_hold_up_the_feed():
+    """With every thread that pages share waiting for the store, weights still arrive."""
+    store, gate = Weights(), threading.Event()
+    store.decide("a", 0.5)
+    async with serving(store) as (_, url), websockets.connect(url) as ws:
+        await ready_layout(ws)
+        stuck = [asyncio.create_task(asyncio.to_thread(gate.wait, 30)) for _ in range(64)]
+        await next_frame(ws)
+        store.decide("a", 0.9)
+        try:
+            assert (await next_frame(ws, lambda f: len(f.index))).value[0] == pytest.approx(0.9)
+        finally:
+            gate.set()
+            await asyncio.gather(*stuck)
+
+
 async def test_twenty_viewers_miss_no_frame_beside_a_stuck_one():
     """A viewer that never reads is dropped to a full frame; the other twenty get every frame."""
     store = Weights()
