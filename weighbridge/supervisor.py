@@ -56,6 +56,7 @@ class Supervisor:
         self._specs = list(specs)
         self._say = say
         self._children: list[_Child] = []
+        self._starting: subprocess.Popen[str] | None = None
         self._addresses: dict[str, str] = {}
         self._events: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self._signals = 0
@@ -80,9 +81,12 @@ class Supervisor:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1
         self._events.put(("signal", ""))
+        if self._starting is not None:
+            self._starting.terminate()
         if self._signals > 1:
-            for child in self._children:
-                child.process.kill()
+            for process in (self._starting, *(child.process for child in self._children)):
+                if process is not None:
+                    process.kill()
 
     def _start(self, spec: ChildSpec, earlier: list[float] | None = None) -> _Child:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
@@ -92,19 +96,29 @@ class Supervisor:
             text=True,
             start_new_session=True,  # a Ctrl-C reaches the supervisor alone, which ends them in order
         )
+        self._starting = process  # a signal must reach it too, however long it takes to be ready
+        if self._signals:
+            process.terminate()
         child = _Child(spec, process, starts=[*(earlier or []), time.monotonic()])
+        try:
+            if self._became_ready(child) or self._signals:
+                return child
+        finally:
+            self._starting = None
+        raise ChildFailedError(spec.name, process.returncode)
+
+    def _became_ready(self, child: _Child) -> bool:
+        """Pass on what the child says until it is ready; False when it ended before."""
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(child, lines), daemon=True).start()
         while (line := lines.get()) is not None:
             if line == READY:
-                return child
+                return True
             if found := _LISTENING.match(line):
                 self._addresses[found["what"]] = found["address"]
             self._say(line)
-        process.wait()
-        if self._signals:
-            return child
-        raise ChildFailedError(spec.name, process.returncode)
+        child.process.wait()
+        return False
 
     def _read(self, child: _Child, lines: "queue.SimpleQueue[str | None]") -> None:
         ready = False

@@ -89,6 +89,42 @@ def test_a_child_that_dies_again_and_again_is_given_up(script: Path, tmp_path: P
     assert process.returncode == 1
 
 
+SLOW = """
+import os, signal, sys
+open(sys.argv[1], "a").write(f"{os.getpid()}\\n")
+print("begun", flush=True)
+sys.stdin.read()
+"""
+
+
+def _started_slowly(script: Path, pids: Path, slow: str) -> "subprocess.Popen[str]":
+    process = _start(script, pids, CHILD, slow)
+    assert process.stdout
+    while process.stdout.readline().strip() != "begun":
+        assert process.poll() is None
+    return process
+
+
+def test_a_signal_reaches_a_child_that_is_still_starting(script: Path, tmp_path: Path) -> None:
+    """Nobody waits for a start that was called off, and none of the children stays."""
+    pids = tmp_path / "pids"
+    process = _started_slowly(script, pids, SLOW)
+    process.terminate()
+    process.communicate(timeout=15)
+    assert process.returncode == 0
+    assert all(_gone(pid) for pid in _pids(pids))
+
+
+def test_a_second_signal_ends_a_start_that_hangs(script: Path, tmp_path: Path) -> None:
+    """Also when the child that hangs heeds no signal."""
+    pids = tmp_path / "pids"
+    ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint"
+    process = _started_slowly(script, pids, SLOW.replace("print", ignore))
+    wait_until(lambda: process.poll() is not None or process.terminate() is not None, 10)
+    process.communicate(timeout=5)
+    assert all(_gone(pid) for pid in _pids(pids))
+
+
 def test_a_child_that_cannot_start_ends_the_command_with_its_code(script: Path, tmp_path: Path) -> None:
     """Code 2 means wrong use or surroundings, and passes through; earlier children are ended."""
     pids = tmp_path / "pids"
