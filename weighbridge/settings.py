@@ -6,6 +6,7 @@ below. A name that is not known here is an error that tells the nearest known on
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,8 @@ from weighbridge.quantities import Address, AddressSetting, ByteSize, Seconds
 ENV_PREFIX = "WEIGHBRIDGE_"
 ENV_DELIMITER = "__"
 DEFAULT_FILE = Path("weighbridge.toml")
+_SERVICE_LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_(TCP|UDP|SCTP)\w*)?)$")
+"""What Kubernetes puts into every container's environment for a Service named like the program."""
 
 
 class SettingsError(Exception):
@@ -193,9 +196,7 @@ class Settings(BaseSettings):
         return init_settings, env_settings
 
 
-def load(
-    flags: Mapping[str, Any], file: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Settings:
+def load(flags: Mapping[str, Any], file: Path | None = None) -> Settings:
     """Read the settings once.
 
     ``flags`` holds dotted names that were given on the command line; ``file`` defaults to
@@ -263,7 +264,7 @@ def _check_environment(environ: Mapping[str, str]) -> None:
     known |= {ENV_PREFIX + "ALERTS__RULES", ENV_PREFIX + "ALERTS__DESTINATIONS"}
     sections = {name.rpartition(ENV_DELIMITER)[0] for name in known if ENV_DELIMITER in name}
     for name in sorted(environ):
-        if name.startswith(ENV_PREFIX) and name not in known | sections:
+        if name.startswith(ENV_PREFIX) and name not in known | sections and not _SERVICE_LINK.search(name):
             raise SettingsError(f"unknown setting {name} in the environment{_nearest(name, known)}")
 
 

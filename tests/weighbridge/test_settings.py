@@ -43,6 +43,33 @@ def test_an_unknown_setting_names_the_nearest_known_one(tmp_path: Path, text: st
         load({}, _file(tmp_path, text))
 
 
+def test_an_unknown_name_in_the_environment_names_the_nearest_known_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A typing error there is found as well."""
+    monkeypatch.setenv("WEIGHBRIDGE_RETENTION__MAX_AGEE", "3h")
+    with pytest.raises(SettingsError, match="WEIGHBRIDGE_RETENTION__MAX_AGE'"):
+        load({})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "WEIGHBRIDGE_SERVICE_HOST",
+        "WEIGHBRIDGE_SERVICE_PORT_OTLP_GRPC",
+        "WEIGHBRIDGE_PORT",
+        "WEIGHBRIDGE_PORT_4317_TCP_ADDR",
+        "WEIGHBRIDGE_COLLECTOR_SERVICE_PORT",
+    ],
+)
+def test_what_kubernetes_says_of_a_service_of_the_same_name_is_no_setting(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A Service named weighbridge must not keep the program from starting."""
+    monkeypatch.setenv(name, "10.0.0.1")
+    assert load({}).web.port == 8050
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
