@@ -7,10 +7,10 @@ webhook's answer and ``mark_delivered`` posts it again under the same ``webhook_
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Insert, delete, func, insert, select, update
+from sqlalchemy import Connection, Insert, delete, insert, select, update
 
 from storage import alert_rows, intake_rows
 from storage.database import Database
@@ -142,14 +142,18 @@ class Control:
         with self._database.write() as connection:
             return self._queue(connection, deliveries, alert_ids)
 
-    def due(self, now_unix_nano: int, limit: int = 100) -> tuple[OutboxItem, ...]:
-        """Pending deliveries whose time has come, the longest waiting first."""
+    def due(
+        self, now_unix_nano: int, limit: int = 100, *, destinations: Collection[str] | None = None
+    ) -> tuple[OutboxItem, ...]:
+        """Pending deliveries whose time has come, the longest waiting first; to ``destinations`` if given."""
         chosen = (
             select(delivery)
             .where(delivery.c.state == "pending", delivery.c.next_attempt_unix_nano <= now_unix_nano)
             .order_by(delivery.c.next_attempt_unix_nano, delivery.c.id)
             .limit(limit)
         )
+        if destinations is not None:
+            chosen = chosen.where(delivery.c.destination.in_(destinations))
         with self._database.read() as connection:
             rows = connection.execute(chosen).all()
             told = alert_rows.alerts_of(connection, [row.id for row in rows])
@@ -159,13 +163,6 @@ class Control:
             )
             for r in rows
         )
-
-    def next_due(self) -> int | None:
-        """When the next pending delivery is due, None when there is none."""
-        with self._database.read() as connection:
-            return connection.execute(
-                select(func.min(delivery.c.next_attempt_unix_nano)).where(delivery.c.state == "pending")
-            ).scalar()
 
     def mark_delivered(self, webhook_id: str, *, status: int) -> None:
         """The destination took it; counts as one attempt."""

@@ -20,7 +20,7 @@ from storage.errors import StorageError
 _LOG = logging.getLogger(__name__)
 BATCH = 200
 MOST = 6_400
-"""Most messages looked at in one round; a dead receiver's backlog must not hide the others' messages."""
+"""Most messages looked at in one round, while those of one alert hold each other back."""
 
 LONGEST_PAUSE_S = 300.0
 
@@ -84,7 +84,7 @@ class Dispatcher:
         """The first due message of each free lane that no earlier one holds back."""
         limit = BATCH
         while True:
-            due = self._control.due(now, limit)
+            due = self._control.due(now, limit, destinations=free)
             chosen: dict[str, OutboxItem] = {}
             for item in due:
                 if item.destination in free and item.destination not in chosen and not self._held(item):

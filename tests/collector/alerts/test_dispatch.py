@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from collector.alerts import dispatch
 from collector.alerts.config import Destination
 from collector.alerts.dispatch import Dispatcher
 from collector.alerts.model import Alert
@@ -111,6 +112,22 @@ async def test_a_restart_goes_on_where_the_outbox_was(
     (delivery,) = deliveries(control, row)
     assert (delivery.state, delivery.attempts) == ("delivered", 2)
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
+
+
+async def test_a_backlog_nobody_takes_any_more_hides_no_other_message(
+    control: Control, clock: Any, receivers: Receivers, sender: WebhookSender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages of a destination that left the settings wait for ever, and in nobody's way."""
+    monkeypatch.setattr(dispatch, "BATCH", 1)
+    monkeypatch.setattr(dispatch, "MOST", 2)
+    receiver = receivers()
+    ops, renamed = to(receiver), to(receiver, "renamed")
+    for i in range(5):
+        open_alert(control, clock, renamed, node=f"n{i}")
+    row, lanes = open_alert(control, clock, ops), dispatcher(control, clock, sender, ops)
+    assert await lanes.round() == 1
+    await lanes.drain(5)
+    assert deliveries(control, row)[0].state == "delivered"
 
 
 async def test_a_stuck_destination_holds_up_no_other(
