@@ -67,7 +67,7 @@ def answer_for(error: Exception) -> Response | None:
         case BusyError() | StoreUnavailableError():
             return problem(503, f"{error}; try again in {RETRY_AFTER_S} s", headers=retry)
         case SchemaOutdatedError():
-            return problem(503, f"{error}; run `weighbridge migrate`", headers={"retry-after": "60"})
+            return problem(503, str(error), headers={"retry-after": "60"})  # it names the command itself
         case StorageError():
             return problem(503, f"the store cannot be used: {error}", headers={"retry-after": "60"})
         case HTTPException():
