@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from storage.records import IntakeTally
 
-OTHER_SOURCES = "other"
-"""Takes the counts of sources beyond the bound."""
+OTHER_SOURCES = "(other sources)"
+"""Takes the counts of sources beyond the bound; the store calls its own overflow the same."""
 
 
 @dataclass(slots=True)

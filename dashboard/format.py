@@ -158,11 +158,6 @@ def _within(unix_nano: int) -> int | None:
     return unix_nano if _EARLIEST_NANO <= unix_nano <= _LATEST_NANO else None
 
 
-def short_id(identifier: str) -> str:
-    """The first eight characters of a trace or span id."""
-    return identifier[:8]
-
-
 def plural(number: int, noun: str, many: str | None = None) -> str:
     """A count with its noun: 1 source, 6 sources."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

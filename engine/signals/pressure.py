@@ -1,16 +1,12 @@
 """How hard a node is pressed: 0.40 CPU + 0.35 latency jitter + 0.25 I/O wait.
 
-CPU utilisation is sampled every 10 ms, jitter every 50 ms and the I/O wait share every 100 ms, so the
-three parts have different ages; a pressure is as old as its oldest part.
+Whoever reports samples CPU utilisation often (every 10 ms, say), jitter and the I/O wait share less often (50
+and 100 ms), so the three parts have different ages; a pressure is as old as its oldest part.
 """
 
 from dataclasses import dataclass
 
 from .reading import Reading
-
-CPU_INTERVAL_MS = 10
-JITTER_INTERVAL_MS = 50
-IO_WAIT_INTERVAL_MS = 100
 
 
 def pressure(cpu: float, jitter: float, io_wait: float) -> float:
