@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import random
 import tracemalloc
 
 import grpc
@@ -9,7 +10,7 @@ import pytest
 
 from collector.config import MEBIBYTE
 from collector.errors import InvalidRequestError, TooLargeError
-from collector.receivers.payload import gunzip
+from collector.receivers.payload import MOST_MEMBERS, gunzip
 
 LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 
@@ -35,6 +36,23 @@ def test_gzip_is_read_to_the_limit_and_all_its_members():
     assert gunzip(gzip.compress(b"x" * 1000), 1000) == b"x" * 1000
     assert gunzip(gzip.compress(b"ab") + gzip.compress(b"") + gzip.compress(b"cd"), 4) == b"abcd"
     assert gunzip(b"", 10) == b""
+
+
+def test_members_of_any_length_are_put_together():
+    """Also those that end within what is read at once, and the last bytes of a member that fills it."""
+    rng = random.Random(1)
+    parts = [rng.randbytes(n) for n in (0, 1, 65_000, 65_536, 3, 200_000)]
+    whole = b"".join(parts)
+    assert gunzip(b"".join(gzip.compress(part) for part in parts), len(whole)) == whole
+    assert gunzip(gzip.compress(b"y" * 3_000_000), 3_000_000) == b"y" * 3_000_000
+
+
+def test_a_body_of_very_many_members_is_refused():
+    """Each costs time, none reaches a limit of size."""
+    one = gzip.compress(b"")
+    assert gunzip(one * MOST_MEMBERS, 10) == b""
+    with pytest.raises(InvalidRequestError, match="members"):
+        gunzip(one * 100_000, 10)
 
 
 @pytest.mark.parametrize(
