@@ -143,17 +143,26 @@ class Supervisor:
             self._restart(index)
 
     def _restart(self, index: int) -> None:
-        child = self._children[index]
-        code = child.process.wait()
-        now = time.monotonic()
-        recent = [t for t in child.starts if now - t < _RESTART_WINDOW_S]
-        if len(recent) >= _RESTART_LIMIT:
-            self._say(
-                f"{child.spec.name} ended with code {code} {len(recent)} times within a minute; giving up"
-            )
-            raise ChildFailedError(child.spec.name, code)
-        self._say(f"{child.spec.name} ended with code {code}; starting it again")
-        self._children[index] = self._start(child.spec, recent)
+        """Start a child again until it is ready; one that ends before counts as one more end."""
+        spec, starts = self._children[index].spec, self._children[index].starts
+        code = self._children[index].process.wait()
+        while True:
+            now = time.monotonic()
+            recent = [t for t in starts if now - t < _RESTART_WINDOW_S]
+            if len(recent) >= _RESTART_LIMIT:
+                self._say(
+                    f"{spec.name} ended with code {code} {len(recent)} times within a minute; giving up"
+                )
+                raise ChildFailedError(spec.name, code)
+            self._say(f"{spec.name} ended with code {code}; starting it again")
+            try:
+                self._children[index] = self._start(spec, recent)
+            except ChildFailedError as failed:
+                if failed.code == USAGE_ERROR:  # it said what is wrong, and saying it again mends nothing
+                    raise
+                code, starts = failed.code, [*recent, now]
+            else:
+                return
 
     def _stop(self) -> int:
         if self._signals:

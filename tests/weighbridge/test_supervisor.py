@@ -89,6 +89,30 @@ def test_a_child_that_dies_again_and_again_is_given_up(script: Path, tmp_path: P
     assert process.returncode == 1
 
 
+FLAKY = """
+import os, sys
+mine = f"{os.getpid()}\\n"
+open(sys.argv[1], "a").write(mine)
+if len(open(sys.argv[1]).readlines()) == 2:
+    sys.exit(1)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_child_that_dies_while_it_starts_again_is_started_once_more(script: Path, tmp_path: Path) -> None:
+    """Two kills in a row must not end the others with it."""
+    pids = tmp_path / "pids"
+    process = _start(script, pids, FLAKY)
+    wait_until(lambda: len(_pids(pids)) == 1)
+    os.kill(_pids(pids)[0], signal.SIGKILL)
+    wait_until(lambda: len(_pids(pids)) == 3)
+    process.terminate()
+    output, _ = process.communicate(timeout=15)
+    assert "child0 ended with code 1; starting it again" in output
+    assert process.returncode == 0
+
+
 SLOW = """
 import os, signal, sys
 open(sys.argv[1], "a").write(f"{os.getpid()}\\n")
