@@ -22,7 +22,7 @@ from weighbridge.errors import UsageError
 from weighbridge.running import Say, run
 from weighbridge.settings import Settings
 from weighbridge.wiring.intake import alert_service, alerts_config, collector_config
-from weighbridge.wiring.store import open_store
+from weighbridge.wiring.store import open_store, sole_collector
 
 _logger = logging.getLogger(__name__)
 _DRAIN_S = 6.0
@@ -31,7 +31,7 @@ _DRAIN_S = 6.0
 def run_collect(settings: Settings, *, supervised: bool, say: Say) -> int:
     """Collect until asked to end; the exit code. Raises UsageError or SettingsError when it cannot start."""
     alerts_config(settings)  # said before anything is opened
-    with open_store(settings) as database:
+    with open_store(settings) as database, sole_collector(database):
         return run(
             lambda stop: _collect(settings, database, say, stop),
             supervised=supervised,

@@ -1,8 +1,9 @@
 """The store, from the settings; the one thing that all processes share."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+from storage.claim import claimed
 from storage.database import Database
 from storage.errors import StorageError
 from storage.migrate import require_current, upgrade
@@ -19,7 +20,7 @@ def prepare_store(settings: Settings) -> None:
         with open_store(settings):
             return
     _make_folder(settings)
-    with _as_usage_error():
+    with sole_collector(Database(settings.database_url)), _as_usage_error():
         upgrade(settings.database_url)
 
 
@@ -43,6 +44,15 @@ def open_store(settings: Settings) -> Iterator[Database]:
         yield database
     finally:
         database.dispose()
+
+
+@contextmanager
+def sole_collector(database: Database) -> Iterator[None]:
+    """Inside the block no other collector writes the store. Raises UsageError when one does already."""
+    with ExitStack() as stack:
+        with _as_usage_error():
+            stack.enter_context(claimed(database))
+        yield
 
 
 def _make_folder(settings: Settings) -> None:
