@@ -40,6 +40,32 @@ class _FairLock:
                 self._held = False
 
 
+class _NamedFile:
+    """Tells when a path leads to another file than before, or to none.
+
+    An open file lives on without its name: commits would go to where nobody will ever find them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: tuple[int, int] | None = None
+        self.times = 0
+
+    def replaced(self) -> bool:
+        """Whether the file of the last call is no longer there."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            found = None
+        else:
+            found = (status.st_dev, status.st_ino)
+        known, self._known = self._known, found
+        if known in (None, found):
+            return False
+        self.times += 1
+        return True
+
+
 class Database:
     """One store, by its SQLAlchemy address; safe for threads, one per process.
 
@@ -69,6 +95,7 @@ class Database:
         self.url = url
         self.path: Path = sqlite.path_of(parsed)
         self._lock = _FairLock()
+        self._read_file, self._written_file = _NamedFile(self.path), _NamedFile(self.path)
         self._readers = sqlite.open_engine(
             self.path, synchronous=mode, busy_timeout_s=busy_timeout_s, writes=False, create=False
         )
@@ -82,6 +109,7 @@ class Database:
 
         Raises StoreUnavailableError, StoreUnusableError or SchemaOutdatedError.
         """
+        self.readers_file()
         with self._translated(), self._readers.connect() as connection, connection.begin():
             yield connection
 
@@ -94,6 +122,7 @@ class Database:
         """
         self._lock.acquire()
         try:
+            self._check_written_file()
             with self._translated(), self._writer.begin() as connection:
                 yield connection
         finally:
@@ -104,6 +133,7 @@ class Database:
         """The writing connection outside any transaction, for work on the files themselves."""
         self._lock.acquire()
         try:
+            self._check_written_file()
             with self._translated(), self._writer.connect() as plain:
                 yield plain.execution_options(isolation_level="AUTOCOMMIT")
         finally:
@@ -111,6 +141,7 @@ class Database:
 
     def watch(self) -> Connection:
         """A reading connection without a transaction, which the caller keeps and closes."""
+        self.readers_file()
         with self._translated():
             return self._readers.connect().execution_options(isolation_level="AUTOCOMMIT")
 
@@ -122,6 +153,17 @@ class Database:
         """Close every idle connection; the object stays usable."""
         self._readers.dispose()
         self._writer.dispose()
+
+    def readers_file(self) -> int:
+        """How often the file was removed or replaced under the readers; then they open it anew."""
+        if self._read_file.replaced():
+            self._readers.dispose()
+        return self._read_file.times
+
+    def _check_written_file(self) -> None:
+        if self._written_file.replaced():
+            self._writer.dispose()
+            raise StoreUnavailableError(f"the store {self.path} was removed or replaced; opening it anew")
 
     @contextmanager
     def translated(self) -> Iterator[None]:

@@ -48,6 +48,7 @@ class Reader:
         self._database = database
         self._clock = clock
         self._watching: Connection | None = None
+        self._watched_file = 0
         self._watch_lock = threading.Lock()
 
     def decisions(
@@ -140,6 +141,9 @@ class Reader:
         """
         with self._watch_lock:
             try:
+                if self._watched_file != (now := self._database.readers_file()):
+                    self._watched_file = now
+                    self._forget_watch()
                 if self._watching is None:
                     self._watching = self._database.watch()
                 with self._database.translated():

@@ -1,5 +1,6 @@
 """Opening a store: access by intent, and errors in the store's own words."""
 
+import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from storage.database import Database
 from storage.errors import SchemaOutdatedError, StoreUnavailableError, StoreUnusableError
+from storage.records import DecisionQuery
 
 
 def pragma(connection, name):
@@ -190,3 +192,36 @@ def test_odd_characters_in_the_path_are_no_obstacle(tmp_path, empty_store):
     with database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM span").scalar_one() == 0
     database.dispose()
+
+
+def test_nothing_is_committed_to_a_file_that_was_removed(database, writer, reader, kit):
+    """An open file lives on without its name, and what is written there is lost without a word."""
+    writer.write([kit.batch_of([kit.Said(1)])])
+    assert reader.data_version() > 0
+    database.path.unlink()
+    with pytest.raises(StoreUnavailableError, match="removed or replaced"):
+        writer.write([kit.batch_of([kit.Said(2)])])
+    for _ in range(2):
+        with pytest.raises(StoreUnusableError):
+            writer.write([kit.batch_of([kit.Said(2)])])
+        with pytest.raises(StoreUnusableError):
+            reader.health()
+        with pytest.raises(StoreUnusableError):
+            reader.data_version()
+
+
+def test_a_file_put_in_place_of_another_is_taken_up(database, writer, reader, kit, empty_store):
+    """Such as one restored from a copy: no restart, and no name remembered from the file before."""
+    writer.write([kit.batch_of([kit.Said(1, service="a", node="n")])])
+    assert reader.data_version() > 0
+    for file in database.path.parent.glob(f"{database.path.name}*"):
+        file.unlink()
+    shutil.copy(empty_store, database.path)
+    assert reader.health().store.spans == 0
+    again = kit.batch_of([kit.Said(2, service="a", node="n")])
+    with pytest.raises(StoreUnavailableError):
+        writer.write([again])
+    version = reader.data_version()
+    writer.write([again])
+    assert reader.data_version() != version
+    assert [(row.service, row.node) for row in reader.decisions(DecisionQuery()).items] == [("a", "n")]
