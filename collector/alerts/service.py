@@ -124,7 +124,12 @@ class AlertService:
         points = self._read(min(start, end - self._config.late_s) if sweep else start, end)
         self._read_s = end
         self._swept_s = end if sweep else self._swept_s
-        self._unsaved.extend(self._evaluator.feed(points, now_s))
+        events = self._evaluator.feed(points, now_s)
+        lost = max(0, len(self._unsaved) + len(events) - _MOST_UNSAVED)
+        if lost:
+            self._counts["errors"] += lost
+            _LOG.error("%d changes of alerts were dropped: the store has been away for too long", lost)
+        self._unsaved.extend(events)
         while self._unsaved:
             self._save(self._unsaved[0])
             self._unsaved.popleft()

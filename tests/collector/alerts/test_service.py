@@ -2,15 +2,18 @@
 
 import asyncio
 import base64
+import contextlib
 import random
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 from standardwebhooks import Webhook
 
 from collector.alerts import AlertsConfig, AlertService, Destination, DriftRule
+from collector.alerts import service as service_module
 from storage.control import Control
 from storage.database import Database
 from storage.errors import StoreUnavailableError
@@ -131,6 +134,29 @@ def test_an_alert_survives_a_store_that_is_locked_for_a_while(
     blocker.close()
     alerts.evaluate()
     assert only(control).labels["node"] == "gpu-1"
+    busy.dispose()
+
+
+def test_changes_beyond_what_can_wait_are_counted(
+    database: Database, control: Control, clock: Any, weigh: Weigh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that is away for too long costs changes, and says how many."""
+    monkeypatch.setattr(service_module, "_MOST_UNSAVED", 1)
+    busy = Database(database.url, busy_timeout_s=0.01)
+    alerts = service(database, Control(busy, clock), clock)
+    for node in ("gpu-1", "gpu-2", "gpu-3"):
+        weigh(range(START_S, START_S + 150), levels(0.61, 120, 1) + levels(0.34, 30, 2), node)
+    with contextlib.closing(sqlite3.connect(database.path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        for second in range(150):
+            clock.now = (START_S + second + 3) * NANO
+            with contextlib.suppress(StoreUnavailableError):
+                alerts.evaluate()
+        blocker.execute("ROLLBACK")
+    lost = alerts.figures()["alerts_errors"]
+    alerts.evaluate()
+    assert lost >= 2
+    assert len(control.firing()) == 1
     busy.dispose()
 
 
