@@ -96,6 +96,34 @@ def _select(name: str, label: str, options: list[Any]) -> Any:
 
 def _map() -> Any:
     sorts = [html.Option(text, value=value) for value, text in _SORTS]
+    return html.Section(
+        [
+            html.Header(
+                [
+                    html.H2("Weight by node"),
+                    _select("policy", "Policy", []),
+                    _select("sort", "Rows", sorts),
+                    _legend(),
+                ]
+            ),
+            html.Div(
+                [
+                    html.Div(className="colh", **_hook("heads"), **attrs(aria_hidden="true")),
+                    _canvas(),
+                    html.Div("", className="dim f11", **_hook("left-out")),
+                    html.Div(_table(), className="vh"),
+                ],
+                className="body",
+                **_hook("body"),
+            ),
+        ],
+        className="panel inst",
+        **attrs(aria_label="Weights by node"),
+    )
+
+
+def _legend() -> Any:
+    """What colours and ages mean, and which palette is used."""
     palettes = html.Div(
         [
             html.Button(text, type="button", **attrs(data_palette=name, aria_pressed="false"))
@@ -121,30 +149,7 @@ def _map() -> Any:
         ],
         className="ramp hide-s",
     )
-    return html.Section(
-        [
-            html.Header(
-                [
-                    html.H2("Weight by node"),
-                    _select("policy", "Policy", []),
-                    _select("sort", "Rows", sorts),
-                    html.Div([colours, ages, palettes], className="x"),
-                ]
-            ),
-            html.Div(
-                [
-                    html.Div(className="colh", **_hook("heads"), **attrs(aria_hidden="true")),
-                    _canvas(),
-                    html.Div("", className="dim f11", **_hook("left-out")),
-                    html.Div(_table(), className="vh"),
-                ],
-                className="body",
-                **_hook("body"),
-            ),
-        ],
-        className="panel inst",
-        **attrs(aria_label="Weights by node"),
-    )
+    return html.Div([colours, ages, palettes], className="x")
 
 
 def _table() -> Any:
