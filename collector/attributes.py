@@ -42,6 +42,8 @@ class RowAttributes:
     def encoded(self, without: frozenset[str] = frozenset()) -> Sequence[bytes]:
         """JSON object of each span's attributes, less the keys in ``without``; shape (n,)."""
         dumps, odd = orjson.dumps, self._odd
+        if not odd and (not without or all(map(without.isdisjoint, self._rows))):
+            return list(map(dumps, self._rows))
         out: list[bytes] = []
         for index, row in enumerate(self._rows):
             kept = row if without.isdisjoint(row) else {k: v for k, v in row.items() if k not in without}

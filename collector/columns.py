@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
-from storage.records import Resource, Scope, SpanBatch, Strings
+from storage.records import U8, Resource, Scope, SpanBatch, Strings
 
 from .attributes import Row, RowAttributes
 
@@ -62,7 +63,7 @@ class SpanColumns:
         return SpanBatch(
             trace_id=_ids(self.trace_id, TRACE_ID_BYTES),
             span_id=_ids(self.span_id, SPAN_ID_BYTES),
-            parent_span_id=_ids([p or _NO_SPAN for p in self.parent_span_id], SPAN_ID_BYTES),
+            parent_span_id=self._parents(),
             name=Strings.of(self._bounded_names()),
             kind=np.where((kind >= 0) & (kind <= 5), kind, 0).astype(np.int32),
             start_unix_nano=start,
@@ -77,12 +78,24 @@ class SpanColumns:
             resources=resources,
             scopes=scopes,
             attributes=RowAttributes(self.attributes, frozenset(self.odd)),
-            adjusted_count=np.array([adjusted_count(t) if t else math.nan for t in self.trace_state], float),
+            adjusted_count=self._adjusted_counts(),
             flagged=end < start,
         )
 
+    def _parents(self) -> U8:
+        if any(self.parent_span_id):
+            return _ids([p or _NO_SPAN for p in self.parent_span_id], SPAN_ID_BYTES)
+        return np.zeros((len(self.parent_span_id), SPAN_ID_BYTES), np.uint8)
+
+    def _adjusted_counts(self) -> npt.NDArray[np.float64]:
+        if any(self.trace_state):
+            return np.array([adjusted_count(t) if t else math.nan for t in self.trace_state], float)
+        return np.full(len(self.trace_state), math.nan)
+
     def _bounded_names(self) -> list[str]:
         names = self.name
+        if max(map(len, names), default=0) * 4 <= NAME_BYTES:
+            return names
         for index, name in enumerate(names):
             if len(name) * 4 > NAME_BYTES and len(name.encode()) > NAME_BYTES:
                 names[index] = cut(name)
@@ -132,5 +145,5 @@ def _count_of_threshold(digits: str) -> float:
     return _THRESHOLD_RANGE / (_THRESHOLD_RANGE - threshold)
 
 
-def _ids(values: Sequence[bytes], width: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+def _ids(values: Sequence[bytes], width: int) -> U8:
     return np.frombuffer(b"".join(values), np.uint8).reshape(len(values), width)

@@ -36,10 +36,19 @@ class Strings:
     @classmethod
     def of(cls, values: Iterable[str | bytes]) -> "Strings":
         """Build a column from strings; surrogates that UTF-8 cannot hold are replaced, never raised."""
-        encoded = [v if isinstance(v, bytes) else v.encode("utf-8", "replace") for v in values]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(v) for v in encoded], out=offsets[1:])
-        return cls(b"".join(encoded), offsets)
+        given = list(values)
+        offsets = np.zeros(len(given) + 1, np.int64)
+        if not any(given):
+            return cls(b"", offsets)
+        texts = [v for v in given if isinstance(v, str)]
+        joined = "".join(texts)
+        if len(texts) == len(given) and joined.isascii():  # as many bytes as characters
+            data, sizes = joined.encode(), list(map(len, given))
+        else:
+            encoded = [v if isinstance(v, bytes) else v.encode("utf-8", "replace") for v in given]
+            data, sizes = b"".join(encoded), list(map(len, encoded))
+        np.cumsum(sizes, out=offsets[1:])
+        return cls(data, offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -51,6 +60,9 @@ class Strings:
 
     def to_list(self) -> list[str]:
         """Every entry as text, shape (n,)."""
+        if self.data.isascii():
+            text, cut = self.data.decode("ascii"), self.offsets.tolist()
+            return [text[a:b] for a, b in pairwise(cut)]
         return [v.decode("utf-8", "replace") for v in self.to_bytes()]
 
 
