@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HELP = """No Chromium was found and none could be brought. Install one, then run `make test` again:
   Debian, Ubuntu:  apt-get install chromium
@@ -29,8 +31,6 @@ def find_browser() -> str | None:
 
 
 def _playwrights_own() -> str | None:
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -80,6 +81,53 @@ def follow(running: Running) -> None:
             running.ready.set()
     running.ended.set()
     running.ready.set()
+
+
+def launch(
+    folder: Path,
+    command: str = "up",
+    *options: str,
+    config: str | None = None,
+    data_dir: Path | None = None,
+) -> Running:
+    """Start `weighbridge <command>` on free ports; store, settings file and log lie in ``folder``."""
+    arguments = ["--data-dir", str(data_dir or folder / "data")]
+    for listener in ("--otlp-grpc", "--otlp-http", "--web"):
+        arguments += [listener, "127.0.0.1:0"]
+    if config is not None:
+        (folder / "weighbridge.toml").write_text(config)
+        arguments += ["--config", str(folder / "weighbridge.toml")]
+    with (folder / "stderr.log").open("a") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "weighbridge", command, *arguments, *options],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    running = Running(process)
+    threading.Thread(target=follow, args=(running,), daemon=True).start()
+    return running
+
+
+def await_ready(running: Running, folder: Path) -> Running:
+    """Return once the program said ``ready``; fails with what it wrote when it does not."""
+    assert running.ready.wait(START_S), "not ready in time"
+    assert "ready" in running.lines, (running.lines, (folder / "stderr.log").read_text())
+    return running
+
+
+def end(running: Running) -> None:
+    """End the program in order, or at once when it does not."""
+    running.client.close()
+    if running.process.poll() is None:
+        running.process.terminate()
+        try:
+            running.process.wait(12)
+        except subprocess.TimeoutExpired:
+            running.kill_all()
+    if running.process.stdout:
+        running.ended.wait(5)
+        running.process.stdout.close()
 
 
 Start = Callable[..., Running]
