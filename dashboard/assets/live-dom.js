@@ -17,6 +17,9 @@
     node: "M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.1M5 11h.1",
   };
 
+  /* A sender's text fit for a line of ours: characters that steer the line become U+FFFD, as on the other pages. */
+  const plain = (text) => (typeof text === "string" ? text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd") : text);
+
   function h(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -24,7 +27,7 @@
       if (typeof value === "function") made.addEventListener(name, value);
       else made.setAttribute(name, value === true ? "" : value);
     }
-    made.append(...children.filter((child) => child !== null && child !== undefined));
+    made.append(...children.filter((child) => child !== null && child !== undefined).map(plain));
     return made;
   }
 
@@ -47,7 +50,8 @@
 
   /* Set text only when it differs, so that nothing is laid out again in vain. */
   function put(element, text) {
-    if (element && element.textContent !== text) element.textContent = text;
+    const shown = plain(text);
+    if (element && element.textContent !== shown) element.textContent = shown;
   }
 
   function clock(ms, exact = false) {
@@ -69,5 +73,5 @@
   const age = (ms) => (Number.isNaN(ms) ? dash : ms < 0 ? "within the second" : ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms));
   const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
-  Object.assign(live, { h, draw, icon, put, clock, zone, dash, seconds, age, percent });
+  Object.assign(live, { h, draw, icon, plain, put, clock, zone, dash, seconds, age, percent });
 })();

@@ -210,7 +210,7 @@
       for (let j = 1; j <= g.scorers; j++) this.cell(k, row, j, now, past !== undefined);
       const bright = row === this.selected || row === this.hovered;
       const colour = bright ? "ink" : stale ? "warn" : "ink-2";
-      this.say(k, 0, g.x0 - 4, this.fit(model.nodes[row]), colour, "left");
+      this.say(k, 0, g.x0 - 4, this.fit(live.plain(model.nodes[row])), colour, "left");
       this.say(k, g.weight - 38, 40, live.weightText(weight, this.scale), colour, "right");
     }
 
