@@ -47,7 +47,7 @@ def test_the_settings_to_paste_are_valid(tmp_path: Path) -> None:
     assert tomllib.loads(RULE_SNIPPET)["alerts"]["rules"][0]["name"] == "weight-drift"
     file = tmp_path / "weighbridge.toml"
     file.write_text(RULE_SNIPPET)
-    settings = load({}, file, {})
+    settings = load({}, file)
     assert len(settings.alerts.rules) == len(settings.alerts.destinations) == 1
 
 
