@@ -17,9 +17,16 @@ _NANO = 1_000_000_000
 
 
 def summaries(
-    connection: Connection, time: TimeRange, *, policy: str | None, service: str | None
+    connection: Connection,
+    time: TimeRange,
+    *,
+    policy: str | None,
+    service: str | None,
+    most: int | None = None,
 ) -> tuple[NodeSummary, ...]:
     """Nodes of a range with their shares among the nodes of the same service and policy, by name.
+
+    Of more than ``most`` those that were chosen most often; shares are among all in any case.
 
     The stated share of a second is the node's mean weight over the sum of all; it is averaged over the
     seconds in which that sum is above 0, a node not mentioned counting as 0, so stated shares add up to 1.
@@ -32,6 +39,10 @@ def summaries(
         chosen[group_of[row.series_id]] += row.chosen
     extent = max((r.last_second for r in rows), default=0) - min((r.first_second for r in rows), default=0)
     stated = _stated(connection, time, group_of, stride=extent // SAMPLED_S + 1)
+    if most is not None and len(rows) > most:
+        least = sorted((row.chosen for row in rows), reverse=True)[most - 1]
+        rows = [row for row in rows if row.chosen > least] + [row for row in rows if row.chosen == least]
+        rows = sorted(rows[:most], key=lambda row: (row.node, row.service, row.policy))
     return tuple(
         NodeSummary(
             node=row.node,

@@ -84,14 +84,22 @@ class Reader:
             return span_rows.trace(connection, key, limit)
 
     def weights(
-        self, *, policy: str | None = None, service: str | None = None, changed_after: int = 0
+        self,
+        *,
+        policy: str | None = None,
+        service: str | None = None,
+        changed_after: int = 0,
+        most: int | None = None,
     ) -> tuple[WeightSample, ...]:
         """Newest value of each series by ``change``; only those whose change is above ``changed_after``.
 
-        Series without any weight, and those not seen for a day, are left out.
+        Series without any weight, and those not seen for a day, are left out; of more than ``most`` all
+        but those that changed last.
         """
         with self._database.read() as connection:
-            return weight_rows.newest(connection, policy=policy, service=service, changed_after=changed_after)
+            return weight_rows.newest(
+                connection, policy=policy, service=service, changed_after=changed_after, most=most
+            )
 
     def weight_history(
         self,
@@ -100,17 +108,23 @@ class Reader:
         policy: str | None = None,
         service: str | None = None,
         node: str | None = None,
+        most: int | None = None,
     ) -> tuple[WeightPoint, ...]:
-        """1 s roll-ups that saw a weight in a range, by second."""
+        """1 s roll-ups that saw a weight in a range, by second; of the ``most`` series that changed last."""
         with self._database.read() as connection:
-            return weight_rows.history(connection, time, policy=policy, service=service, node=node)
+            return weight_rows.history(connection, time, policy=policy, service=service, node=node, most=most)
 
     def nodes(
-        self, time: TimeRange, *, policy: str | None = None, service: str | None = None
+        self,
+        time: TimeRange,
+        *,
+        policy: str | None = None,
+        service: str | None = None,
+        most: int | None = None,
     ) -> tuple[NodeSummary, ...]:
-        """Nodes seen in a range with their shares, by name."""
+        """Nodes seen in a range with their shares, by name; of more than ``most`` the most chosen."""
         with self._database.read() as connection:
-            return node_rows.summaries(connection, time, policy=policy, service=service)
+            return node_rows.summaries(connection, time, policy=policy, service=service, most=most)
 
     def facets(self, time: TimeRange | None = None) -> Facets:
         """Distinct services, policies and nodes."""

@@ -15,15 +15,21 @@ _EXACT_FACETS = 2 * 3_600 * _NANO
 
 
 def newest(
-    connection: Connection, *, policy: str | None, service: str | None, changed_after: int
+    connection: Connection,
+    *,
+    policy: str | None,
+    service: str | None,
+    changed_after: int,
+    most: int | None = None,
 ) -> tuple[WeightSample, ...]:
-    """Newest value of each living series, in the order of their change."""
+    """Newest value of each living series, in the order of their change; the last ``most`` of them."""
     series = weight_series.c
     chosen = (
         select(weight_series)
         .where(series.change > changed_after, ~series.retired, series.weight.is_not(None))
         .where(*named(policy, service, None))
-        .order_by(series.change)
+        .order_by(series.change.desc())
+        .limit(most)
     )
     return tuple(
         WeightSample(
@@ -37,14 +43,20 @@ def newest(
             time_unix_nano=row.time_unix_nano,
             change=row.change,
         )
-        for row in connection.execute(chosen)
+        for row in reversed(connection.execute(chosen).all())
     )
 
 
 def history(
-    connection: Connection, time: TimeRange, *, policy: str | None, service: str | None, node: str | None
+    connection: Connection,
+    time: TimeRange,
+    *,
+    policy: str | None,
+    service: str | None,
+    node: str | None,
+    most: int | None = None,
 ) -> tuple[WeightPoint, ...]:
-    """1 s roll-ups that saw a weight, by second and series."""
+    """1 s roll-ups that saw a weight, by second and series; of the ``most`` series that changed last."""
     second, series = weight_second.c, weight_series.c
     chosen = (
         select(
@@ -65,6 +77,9 @@ def history(
         .where(*within(time), *named(policy, service, node), second.observations > 0)
         .order_by(second.second, second.series_id)
     )
+    if most is not None:
+        last = select(series.id).where(*named(policy, service, node)).order_by(series.change.desc())
+        chosen = chosen.where(second.series_id.in_(last.limit(most)))
     # In the order of WeightPoint's fields: a chart asks for tens of thousands of them.
     return tuple(starmap(WeightPoint, connection.execute(chosen)))
 

@@ -176,6 +176,7 @@ class WeightList(Body):
     """Newest weights, by service, policy and node; `history` only when a window was asked for."""
 
     items: list[Weight]
+    more: bool = Field(False, description="There are more than are listed: name a policy or a service.")
     history: WeightHistory | None = None
 
 
@@ -191,6 +192,13 @@ class Node(Body):
     stated_share: Number
     last_seen_unix_nano: int
     last_seen: str | None
+
+
+class NodeList(Body):
+    """Nodes by name."""
+
+    items: list[Node]
+    more: bool = Field(False, description="There are more than are listed: name a policy or a service.")
 
 
 class Arm(Body):

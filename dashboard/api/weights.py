@@ -14,6 +14,11 @@ from dashboard.api.values import finite
 from storage.records import TimeRange, WeightPoint
 
 LONGEST_WINDOW_S = 600
+MOST = 4_096
+"""Series in one answer. Their names come from the senders, so their number has to be bounded here."""
+
+MOST_CELLS = 1_000_000
+"""Seconds times series of a history."""
 
 
 def weights_router(context: ApiContext) -> APIRouter:
@@ -32,20 +37,30 @@ def weights_router(context: ApiContext) -> APIRouter:
 
         With `window`, `history` holds one policy second by second up to now: what a heat map needs to
         fill itself before the live feed takes over. `policy` may be left out when the store has only one.
+        Of more than 4,096 series (fewer in a long history) those are listed that changed last.
         """
-        samples = await context.store.ask(context.reader.weights, policy=policy, service=service)
-        items = [Weight(**columns(s), time=iso(s.time_unix_nano) or "") for s in samples]
-        if window is None:
-            return answer(WeightList(items=items))
-        policies = {s.policy for s in samples}
-        if policy is None and len(policies) > 1:
-            raise bad_parameter("policy", f"name one for the history: {', '.join(sorted(policies)[:20])}")
-        shown = policy if policy is not None else next(iter(policies), None)
-        time = window_range(window, context.clock())
-        points = await context.store.ask(context.reader.weight_history, time, policy=shown, service=service)
-        return answer(WeightList(items=items, history=history_of(shown, time, points)))
+        return await context.store.ask(lambda: answer(_told(context, policy, service, window)))
 
     return router
+
+
+def _told(context: ApiContext, policy: str | None, service: str | None, window: str | None) -> WeightList:
+    """The answer; made beside the event loop, since thousands of series take a while to write down."""
+    time = None if window is None else window_range(window, context.clock())
+    samples = context.reader.weights(policy=policy, service=service, most=MOST + 1)
+    more = len(samples) > MOST
+    items = [Weight(**columns(s), time=iso(s.time_unix_nano) or "") for s in samples[-MOST:]]
+    if time is None:
+        return WeightList(items=items, more=more)
+    policies = {s.policy for s in samples}
+    if policy is None and len(policies) > 1:
+        named = ", ".join(name[:80] for name in sorted(policies)[:20])
+        raise bad_parameter("policy", f"name one for the history: {named}")
+    shown = policy if policy is not None else next(iter(policies), None)
+    seconds = (time.end_unix_nano - time.start_unix_nano) // NANO
+    most = min(MOST, MOST_CELLS // max(1, seconds))
+    points = context.reader.weight_history(time, policy=shown, service=service, most=most)
+    return WeightList(items=items, more=more, history=history_of(shown, time, points))
 
 
 def window_range(window: str, now: int) -> TimeRange:

@@ -77,11 +77,11 @@ def _newest(reader: Reader, view: str) -> int | None:
 
 
 def _chart(reader: Reader, alert: AlertRow, now: int) -> Any:
-    about = {name: alert.labels.get(name) for name in ("policy", "service", "node")}
-    if not all(about.values()):
+    policy, service, node = (alert.labels.get(name) for name in ("policy", "service", "node"))
+    if not (policy and service and node):
         return None
     time = window(alert, now)
-    return weight_chart(reader.weight_history(time, **about), alert, time)
+    return weight_chart(reader.weight_history(time, policy=policy, service=service, node=node), alert, time)
 
 
 def draw(

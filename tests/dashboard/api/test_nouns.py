@@ -175,3 +175,33 @@ def test_health_tells_sources_processes_and_store(
     assert body["version"] == "1.2.3"
     assert "hidden" not in str(body)
     assert body["configuration"]["token"] == "**********"
+
+
+def test_lists_that_grow_with_senders_names_are_bounded(
+    client: TestClient, tell: Tell, told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sender that makes up names gets a short answer that says so, and shares stay those of all."""
+    tell(*(told(k, 10.0 - k, f"gpu-{k}", weight=0.5) for k in range(1, 6)), told(6, 1.0, "gpu-2", weight=0.5))
+    monkeypatch.setattr("dashboard.api.weights.MOST", 2)
+    monkeypatch.setattr("dashboard.api.nodes.MOST", 2)
+    weights = client.get("/api/v1/weights", params={"window": "60s"}).json()
+    assert (weights["more"], len(weights["items"]), len(weights["history"]["nodes"])) == (True, 2, 2)
+    nodes = client.get("/api/v1/nodes").json()
+    assert (nodes["more"], len(nodes["items"])) == (True, 2)
+    assert {n["node"]: n["realised_share"] for n in nodes["items"]}["gpu-2"] == pytest.approx(2 / 6)
+    monkeypatch.setattr("dashboard.api.weights.MOST", 5)
+    assert client.get("/api/v1/weights").json()["more"] is False
+
+
+def test_a_long_history_of_many_nodes_is_cut_to_those_that_changed_last(
+    client: TestClient, tell: Tell, told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten minutes of thousands of nodes would be a hundred megabytes."""
+    tell(
+        told(1, 9.0, "gpu-1", weight=0.5),
+        told(2, 8.0, "gpu-2", weight=0.5),
+        told(3, 7.0, "gpu-3", weight=0.5),
+    )
+    monkeypatch.setattr("dashboard.api.weights.MOST_CELLS", 1_200)
+    history = client.get("/api/v1/weights", params={"window": "600s"}).json()["history"]
+    assert (len(history["nodes"]), len(history["seconds"])) == (2, 600)
