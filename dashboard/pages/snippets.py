@@ -83,6 +83,7 @@ service:
 """
 
 _LLM_D: Final = """\
+# its spans are kept and searchable; reading them as decisions is not built yet
 # environment of the endpoint picker; it samples 10 % unless told otherwise
 env:
   - name: OTEL_EXPORTER_OTLP_ENDPOINT
@@ -96,6 +97,7 @@ env:
 """
 
 _LITELLM: Final = """\
+# its spans are kept and searchable; reading them as decisions is not built yet
 # litellm config.yaml
 litellm_settings:
   callbacks: ["otel"]
