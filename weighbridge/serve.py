@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from collector.receivers.http_protocol import BoundedHttpProtocol
 from storage.database import Database
 from weighbridge.errors import UsageError
 from weighbridge.quantities import Address
@@ -56,6 +57,7 @@ async def _serve(
     app: FastAPI = build_dashboard(settings, database, time.time_ns)
     config = uvicorn.Config(
         app,
+        http=BoundedHttpProtocol,
         log_config=None,
         access_log=False,
         server_header=False,

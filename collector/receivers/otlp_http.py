@@ -28,6 +28,7 @@ from collector.stages.admit import Admission, Ticket
 
 from .access import check_access
 from .export import Export
+from .http_protocol import BoundedHttpProtocol
 from .listen import bind, join_address
 from .payload import Payload, Signal
 from .status import answer_body, error_body, message_of, retry_after_header, status_of
@@ -158,7 +159,7 @@ class HttpReceiver:
         self.address = join_address(self._config.http_host, socket.getsockname()[1])
         settings = uvicorn.Config(
             self._endpoints.app(),
-            http="httptools",
+            http=BoundedHttpProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
