@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from storage.errors import StorageError
 from storage.records import AdaptedBatch, IntakeTally, WriteResult
 
 from .config import CollectorConfig
@@ -135,11 +136,16 @@ class Collector:
         try:
             if tallies:
                 await self._sink.run(lambda: self._record_intake(tallies))
+        except StorageError as exc:
+            _logger.debug("the intake counts wait for the store: %s", exc)  # the sink says that it is away
+            self._tallies.restore(tallies)
         except Exception:
             _logger.warning("the intake counts could not be stored; kept for the next time", exc_info=True)
             self._tallies.restore(tallies)
         try:
             await self._sink.run(lambda: self._heartbeat(figures))
+        except StorageError as exc:
+            _logger.debug("the heartbeat waits for the store: %s", exc)
         except Exception:
             _logger.warning("the heartbeat could not be stored", exc_info=True)
 

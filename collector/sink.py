@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from storage.errors import StorageError, StoreUnavailableError
+from storage.errors import StorageError
 from storage.records import AdaptedBatch, WriteResult
 
 from .errors import BusyError, InternalError
@@ -21,7 +21,8 @@ _Result = TypeVar("_Result")
 class StoreSink:
     """Runs ``write`` (all batches in one transaction) on its own thread.
 
-    A store that is unavailable is told as BusyError; whatever else goes wrong is logged and told as
+    A store that cannot be written is told as BusyError, whatever its operator has to do about it: a sender
+    that is not told to retry throws its spans away. Whatever else goes wrong is logged and told as
     InternalError. ``available`` says whether the last write succeeded.
     """
 
@@ -44,16 +45,16 @@ class StoreSink:
             results = await self.run(lambda: self._write(batches))
             if len(results) != len(batches):
                 raise InternalError("the store answered for another number of batches")
-        except StoreUnavailableError as exc:
+        except StorageError as exc:
+            if self.available:  # said once, not for every request until it is mended
+                _logger.error("the store cannot be written; senders are told to retry: %s", exc)
             self.available = False
             raise BusyError(f"the store is unavailable: {exc}", self._retry_after_s) from exc
-        except StorageError as exc:
-            self.available = False
-            _logger.exception("the store refused a write")
-            raise InternalError("the store refused the spans; the collector's log says why") from exc
         except Exception as exc:
             _logger.exception("a write failed")
             raise InternalError("the spans could not be stored; the collector's log says why") from exc
+        if not self.available:
+            _logger.warning("the store can be written again")
         self.available = True
         self._metrics.wrote(sum(len(b.spans) for b in batches), time.perf_counter() - started)
         return results

@@ -7,19 +7,20 @@ import pytest
 from collector.errors import BusyError, InternalError
 from collector.metrics import CollectorMetrics
 from collector.sink import StoreSink
-from storage.errors import SchemaOutdatedError, StoreUnavailableError
+from storage.errors import SchemaOutdatedError, StoreUnavailableError, StoreUnusableError
 
 
 @pytest.mark.parametrize(
     ("raised", "told", "available"),
     [
         (StoreUnavailableError("database is locked"), BusyError, False),
-        (SchemaOutdatedError("old"), InternalError, False),
+        (SchemaOutdatedError("old"), BusyError, False),
+        (StoreUnusableError("read-only"), BusyError, False),
         (ZeroDivisionError(), InternalError, True),
     ],
 )
 async def test_errors_of_the_store_become_intake_errors(raised, told, available):
-    """Only an unavailable store asks for a retry."""
+    """A store that cannot be written asks for a retry, lest senders throw their spans away."""
 
     def write(_batches):
         raise raised
