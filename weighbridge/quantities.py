@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 from pydantic_settings import NoDecode
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d|w)\s*")
@@ -22,6 +22,11 @@ _BYTES = {
     "tib": 2**40,
 }
 _MAX_PORT = 65535
+_LONGEST_S = 100 * 366 * 86400.0
+"""A hundred years, in nanoseconds well within 64 bits."""
+
+_LARGEST = 2**50
+"""A pebibyte; more is a slip of the pen that would fail later, somewhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +73,5 @@ def _read(parse: Any) -> BeforeValidator:
 
 
 AddressSetting = Annotated[Address, NoDecode, _read(Address.parse), PlainSerializer(str)]
-Seconds = Annotated[float, _read(parse_duration)]
-ByteSize = Annotated[int, _read(parse_size)]
+Seconds = Annotated[float, _read(parse_duration), Field(le=_LONGEST_S, allow_inf_nan=False)]
+ByteSize = Annotated[int, _read(parse_size), Field(le=_LARGEST)]

@@ -42,7 +42,9 @@ class RetentionSettings(_Section):
     max_size: ByteSize = Field(
         2 * 2**30, ge=16 * 2**20, description="The store's files stay below this size."
     )
-    interval: Seconds = Field(30.0, gt=0, description="How often the store is checked against both limits.")
+    interval: Seconds = Field(
+        30.0, ge=0.1, le=86400.0, description="How often the store is checked against both limits."
+    )
 
 
 class StorageSettings(_Section):
@@ -66,7 +68,7 @@ class IntakeSettings(_Section):
         description="Bytes of requests that may wait; beyond it senders are told to retry.",
     )
     max_waiting_requests: int = Field(
-        256, ge=1, description="Requests that may wait; beyond it senders are told to retry."
+        256, ge=1, le=100_000, description="Requests that may wait; beyond it senders are told to retry."
     )
     bearer_token: SecretStr | None = Field(
         None, description="When set, senders must send `Authorization: Bearer <token>`."
@@ -87,6 +89,7 @@ class RuleSettings(_Section):
     threshold: float = Field(
         80.0,
         gt=0,
+        allow_inf_nan=False,
         description="Page-Hinkley threshold in standard deviations; docs/alerts.md tells its false alarms.",
     )
     min_samples: int = Field(60, ge=10, description="Seconds of weights seen before a node can alert.")

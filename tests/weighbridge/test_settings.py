@@ -89,6 +89,25 @@ def test_a_value_that_cannot_be_used_is_said_in_one_line(tmp_path: Path, text: s
     assert "\n" not in str(error.value).strip()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[retention]\nmax_age = inf",
+        '[retention]\nmax_age = "999999999999d"',
+        '[retention]\nmax_size = "999999999999GB"',
+        "[retention]\ninterval = 1e-300",
+        "[retention]\ninterval = 1e300",
+        "[intake]\nmax_waiting_requests = 99999999999",
+        '[[alerts.rules]]\nname = "x"\nthreshold = inf',
+        '[[alerts.rules]]\nname = "x"\nresolve_after = nan',
+    ],
+)
+def test_a_number_beyond_all_use_is_refused_at_the_start(tmp_path: Path, text: str) -> None:
+    """It would fail later and elsewhere: an endless age has no nanoseconds, and retention would never run."""
+    with pytest.raises(SettingsError):
+        load({}, _file(tmp_path, text))
+
+
 def test_a_settings_file_that_was_named_must_exist(tmp_path: Path) -> None:
     """Only the default file may be absent."""
     with pytest.raises(SettingsError, match="does not exist"):
