@@ -15,7 +15,7 @@ from dashboard.api import register_not_found
 from dashboard.config import DashboardConfig
 from dashboard.page import MOUNT
 from dashboard.pages import register_pages
-from dashboard.security import SecurityHeaders, content_policy
+from dashboard.security import BodyLimit, SecurityHeaders, content_policy
 from dashboard.shell import Site, frame, register_router
 from storage.queries import Reader
 
@@ -24,6 +24,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 _LOG = logging.getLogger(__name__)
 _ASSETS: Final = Path(__file__).parent / "assets"
 _IN_HEAD: Final = "theme.js"  # must run before the first paint; Dash loads its assets at the end of <body>
+_MOST_BODY_BYTES: Final = 4 * 2**20
 _INDEX: Final = """<!DOCTYPE html>
 <html lang="en" data-mantine-color-scheme="dark">
   <head>
@@ -79,6 +80,7 @@ def build_app(
     pages = register_pages(app, reader, config=config, clock=clock, version=version)
     register_router(app, Site(pages, reader, clock))
     _settle(app)
+    server.add_middleware(BodyLimit, most=_MOST_BODY_BYTES)
     server.add_middleware(SecurityHeaders, policy=content_policy(app.csp_hashes()))
     return server
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_DIGITS: Final = 18
 _FIXED: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -36,6 +38,35 @@ def content_policy(script_hashes: Sequence[str]) -> str:
             "frame-ancestors 'none'",
         ]
     )
+
+
+class BodyLimit:
+    """Refuses requests whose body is larger than ``most`` bytes or of unknown length, before it is read.
+
+    Nothing sends bodies here but the pages' own callbacks, whose state is small and whose length the
+    browser states; the server below holds a sender to the length it stated.
+    """
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        reason = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        if reason is None:
+            await self._app(scope, receive, send)
+            return
+        body = {"status": 413, "title": "Too large", "detail": reason, "errors": []}
+        await JSONResponse(body, 413, headers={"connection": "close"})(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> str | None:
+        if "transfer-encoding" in headers:
+            return "state the length of the body"
+        declared = headers.get("content-length", "")
+        if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > self._most):
+            return f"bodies are at most {self._most} bytes"
+        return None
 
 
 class SecurityHeaders:

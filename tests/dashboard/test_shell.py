@@ -81,6 +81,16 @@ def test_the_page_may_run_and_fetch_only_what_is_ours(client: TestClient) -> Non
     assert headers["referrer-policy"] == "same-origin"
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_body_larger_than_any_page_sends_is_not_taken_in(client: TestClient, declared: bool) -> None:
+    """Told by its length or only by what comes; a callback would hold all of it in memory."""
+    body = b"x" * (5 * 2**20)
+    content = body if declared else (body[k : k + 2**16] for k in range(0, len(body), 2**16))
+    answer = client.post("/ui/_dash-update-component", content=content)
+    assert answer.status_code == 413
+    assert answer.json()["title"] == "Too large"
+
+
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/v1/traces", "/favicon.ico", "/uix"])
 def test_an_unknown_path_outside_the_pages_answers_json(client: TestClient, path: str) -> None:
     """Dash would answer 200 HTML to anything."""
