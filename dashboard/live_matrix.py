@@ -16,6 +16,7 @@ from storage.records import WeightSample
 WEIGHT_COLUMN = "weight"
 MAX_NODES = 4_096
 MAX_SCORERS = 64
+_F32_MAX = float(np.finfo(np.float32).max)
 
 
 class WeightMatrix:
@@ -72,7 +73,7 @@ class WeightMatrix:
             )
 
     def _set(self, row: int, col: int, value: float, time: int) -> None:
-        self._value[row, col] = value
+        self._value[row, col] = min(max(value, -_F32_MAX), _F32_MAX)  # what a sender wrote may not fit
         self._time[row, col] = time
         self._changed[row, col] = True
 

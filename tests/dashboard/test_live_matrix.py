@@ -101,3 +101,12 @@ def test_a_flood_of_names_is_bounded_and_counted():
     assert matrix.rows == 10
     assert matrix.cols <= 65
     assert matrix.layout()["left_out"] == 190
+
+
+def test_a_weight_beyond_the_frame_s_numbers_stays_a_number():
+    """A frame holds 32-bit floats; infinity would spoil every scale a viewer makes of it."""
+    matrix = WeightMatrix()
+    matrix.apply([sample("a", 1e308), sample("b", -1e308, change=2)])
+    value = matrix.full(0, 0.0, T0).value
+    assert np.isfinite(value).all()
+    assert value[0] == -value[1] > 1e38
