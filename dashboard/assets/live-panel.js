@@ -48,8 +48,8 @@
     return {
       rate: trouble ? [dash, "the store cannot be read"] : stats ? [rate(stats.decisions_per_s), sampled(stats)] : [dash, "waiting for the first second"],
       lag: Number.isNaN(lag) ? [dash, "no decision in 10 s"] : [whole.format(lag), "target 400 ms"],
-      frames: [stale ? "0.0" : fps.toFixed(1), `${missed} missed in 10 min`],
-      nodes: model.rows ? [effective(model).toFixed(1), `of ${model.rows}, if shared evenly`] : [dash, "no node yet"],
+      frames: [stale ? "0.0" : Number.isNaN(fps) ? dash : fps.toFixed(1), `${missed} missed in 10 min`],
+      nodes: effective(model) > 0 ? [effective(model).toFixed(1), `of ${model.rows}, if shared evenly`] : [dash, model.rows ? `of ${model.rows}` : "no node yet"],
       oldest: Number.isNaN(oldest) ? [dash, "no weight yet"] : [age(oldest), oldest > STALE_MS ? "not decided about since" : "all fresh"],
     };
   }

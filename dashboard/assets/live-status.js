@@ -122,9 +122,9 @@
     const shown = view.shown;
     const at = view.now();
     if (!view.frozen) {
-      const figures = { stats: view.stats, lag: view.lag(), fps: view.seen ? view.seen.filter((t) => now - t < 5000).length / 5 : 0, model: shown, trouble: view.trouble };
+      const figures = { stats: view.stats, lag: view.lag(), fps: perSecond(view, now), model: shown, trouble: view.trouble };
       figures.missed = view.feed.missedLately(now) + (view.lostSince ? Math.floor(silent / shown.period) : 0);
-      figures.oldest = shown.rows ? Math.max(view.stats?.oldest_ms ?? 0, ...oldest(shown, at)) : NaN;
+      figures.oldest = shown.rows && view.seen ? Math.max(view.stats?.oldest_ms ?? 0, ...oldest(shown, at)) : NaN;
       live.showTiles(view.find, live.tiles(figures, Boolean(view.lostSince)), view.lostSince, silent);
     }
     if (view.state !== "map") return;
@@ -133,6 +133,12 @@
     live.showFindings(view.find("findings"), view.find("findings-count"), live.findings(shown, at), (chosen) => view.pick(chosen));
     live.showChanges(view.find("changes"), shown.events);
     put(view.find("left-out"), view.leftOut ? `${view.leftOut} more nodes are not drawn` : "");
+  }
+
+  /* Frames a second over the last five; NaN in the first second, when there is nothing to count yet. */
+  function perSecond(view, now) {
+    const watched = Math.min(5000, now - (view.firstFrame ?? now));
+    return watched < 1000 ? NaN : (view.seen.filter((t) => now - t < watched).length * 1000) / watched;
   }
 
   function oldest(model, now) {

@@ -125,6 +125,7 @@
       const fits = this.model.apply(frame, now, late, lost ? 0 : open);
       if (!fits && !this.waiting) this.feed.send({ type: "full" });
       hooks.frames++;
+      this.firstFrame ??= now;
       hooks.missed = this.feed.missedLately(now);
       this.seen = (this.seen || []).filter((at) => now - at < 5000).concat(now);
       if (fits && !frame.full && frame.index.length) this.note(frame);

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.statistics.shares import allocation, wilson
@@ -145,7 +145,7 @@ def _latency(control: ArmSummary, arm: ArmSummary, alpha: float) -> Metric:
     if a is None or b is None:
         without = arm.variant if b is None else control.variant
         return Metric(LATENCY, *means, of, None, f"no outcome latency has arrived for {without}")
-    return Metric(LATENCY, *means, of, compare(a, b, alpha))
+    return Metric(LATENCY, *means, of, _possible(compare(a, b, alpha)))
 
 
 def _errors(control: ArmSummary, arm: ArmSummary, alpha: float) -> Metric:
@@ -155,7 +155,13 @@ def _errors(control: ArmSummary, arm: ArmSummary, alpha: float) -> Metric:
         without = arm.variant if not arm.outcomes else control.variant
         return Metric(ERRORS, rates[0], rates[1], of, None, f"no outcome has arrived for {without}")
     hits = [(min(one.errors, one.outcomes), one.outcomes) for one in (control, arm)]
-    return Metric(ERRORS, rates[0], rates[1], of, compare_rates(hits[0], hits[1], alpha))
+    return Metric(ERRORS, rates[0], rates[1], of, _possible(compare_rates(hits[0], hits[1], alpha)))
+
+
+def _possible(found: Comparison) -> Comparison:
+    """The same with an interval that ends at −100 %: neither metric can fall below zero."""
+    low = found.relative_low
+    return found if low is None else replace(found, relative_low=max(-1.0, low))
 
 
 def _moments(arm: ArmSummary) -> Moments | None:

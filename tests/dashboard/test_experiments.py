@@ -159,6 +159,17 @@ def test_errors_are_compared_as_rates() -> None:
     assert none.contrasts[0].metrics[1].refusal == "no outcome has arrived for b"
 
 
+def test_no_interval_says_that_a_metric_fell_below_zero() -> None:
+    """A rate can fall by 100 % at most, and so can its interval."""
+    reading = read_experiment(
+        experiment(arm("control", 2_000, 300.0, errors=40), arm("b", 2_000, 300.0, errors=2))
+    )
+    errors = reading.contrasts[0].metrics[1].comparison
+    assert errors is not None
+    assert errors.relative_low == -1.0
+    assert errors.low < -0.02
+
+
 def test_an_axis_holds_its_intervals_or_says_that_they_go_on() -> None:
     """The axis is symmetric and bounded; what reaches beyond is clipped and marked."""
     small = axis([(-0.02, 0.01)])
