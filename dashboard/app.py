@@ -15,7 +15,7 @@ from dashboard.api import register_not_found
 from dashboard.config import DashboardConfig
 from dashboard.page import MOUNT
 from dashboard.pages import register_pages
-from dashboard.security import BodyLimit, SecurityHeaders, content_policy
+from dashboard.security import BodyLimit, HostCheck, SecurityHeaders, content_policy
 from dashboard.shell import Site, frame, register_router
 from storage.queries import Reader
 
@@ -81,6 +81,8 @@ def build_app(
     register_router(app, Site(pages, reader, clock))
     _settle(app)
     server.add_middleware(BodyLimit, most=_MOST_BODY_BYTES)
+    if config.known_hosts is not None:
+        server.add_middleware(HostCheck, names=config.known_hosts)
     server.add_middleware(SecurityHeaders, policy=content_policy(app.csp_hashes()))
     return server
 

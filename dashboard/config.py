@@ -10,6 +10,7 @@ class DashboardConfig:
 
     ``otlp_grpc`` and ``otlp_http`` are ``host:port`` as a sender on this machine would dial them.
     ``in_force`` lists further settings in the order in which the health page shows them.
+    ``known_hosts`` are names besides ``localhost`` and plain addresses under which it answers; None: any.
     ``alert_rules`` and ``alert_destinations`` are how many are set.
     """
 
@@ -20,3 +21,4 @@ class DashboardConfig:
     in_force: Mapping[str, str] = field(default_factory=dict)
     alert_rules: int = 0
     alert_destinations: int = 0
+    known_hosts: tuple[str, ...] | None = None

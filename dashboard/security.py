@@ -1,7 +1,9 @@
 """Headers that keep a page from running or fetching anything that is not ours."""
 
-from collections.abc import Sequence
+import ipaddress
+from collections.abc import Collection, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -38,6 +40,39 @@ def content_policy(script_hashes: Sequence[str]) -> str:
             "frame-ancestors 'none'",
         ]
     )
+
+
+class HostCheck:
+    """Answers only to hosts it knows: addresses, ``localhost`` and ``names`` (lower case).
+
+    A dashboard on loopback trusts whoever reaches it. A page elsewhere could reach it through the
+    visitor's browser under a name of its own that resolves to loopback (DNS rebinding); that name is in
+    the Host header.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        self._app = app
+        self._names = {"localhost", *names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or WebSocket (ASGI)."""
+        if scope["type"] not in ("http", "websocket") or self._knows(Headers(scope=scope).getlist("host")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            detail = "this host name is not known here; the setting web_hosts takes further ones"
+            body = {"status": 421, "title": "Misdirected request", "detail": detail, "errors": []}
+            await JSONResponse(body, 421)(scope, receive, send)
+
+    def _knows(self, hosts: Sequence[str]) -> bool:
+        if len(hosts) != 1:
+            return False
+        try:
+            name = urlsplit(f"//{hosts[0]}").hostname or ""
+            return name in self._names or bool(ipaddress.ip_address(name))
+        except ValueError:
+            return False
 
 
 class BodyLimit:

@@ -167,6 +167,11 @@ class Settings(BaseSettings):
     web: AddressSetting = Field(
         Address("127.0.0.1", 8050), description="Where the dashboard and the API are served."
     )
+    web_hosts: tuple[str, ...] = Field(
+        (),
+        max_length=100,
+        description="Host names it answers to on loopback, besides localhost and addresses.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning", description="Least severe message logged."
     )

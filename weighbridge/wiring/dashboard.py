@@ -1,5 +1,6 @@
 """The parts of the dashboard process, from the settings."""
 
+import ipaddress
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -58,7 +59,18 @@ def _dashboard_config(settings: Settings, in_force: Mapping[str, Any]) -> Dashbo
         in_force={name: str(value) for name, value in _flat(in_force)},
         alert_rules=len(settings.alerts.rules),
         alert_destinations=len(settings.alerts.destinations),
+        known_hosts=_known_hosts(settings),
     )
+
+
+def _known_hosts(settings: Settings) -> tuple[str, ...] | None:
+    """On loopback only names that are known; elsewhere whoever routes to it decides."""
+    host = settings.web.host
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    return tuple(name.lower() for name in settings.web_hosts) if loopback else None
 
 
 def _shown(settings: Settings) -> str:
