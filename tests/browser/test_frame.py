@@ -6,7 +6,7 @@ import time
 import pytest
 from chromium import Window
 from playwright.sync_api import Page, expect
-from running import Running
+from running import Running, wait_until
 from watching import open_live
 
 pytestmark = pytest.mark.browser
@@ -27,6 +27,12 @@ def brightness(page: Page, selector: str, what: str) -> float:
     return sum(float(part) for part in re.findall(r"[\d.]+", colour)[:3]) / 3
 
 
+def shows(page: Page, theme: str) -> bool:
+    """Whether ground and ink have the theme's brightness; a page changes over within moments."""
+    ground, ink = brightness(page, "body", "backgroundColor"), brightness(page, "h1", "color")
+    return ground < 60 < 180 < ink if theme == "dark" else ink < 60 < 180 < ground
+
+
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_both_themes_reach_every_page(demo: Running, window: Window, theme: str) -> None:
     """The asked theme holds on the first page and stays while one walks on."""
@@ -35,8 +41,7 @@ def test_both_themes_reach_every_page(demo: Running, window: Window, theme: str)
     for place, ready in READY.items():
         page.locator(f'.rail a[href^="/ui/{place}"]').click()
         page.wait_for_selector(ready)
-        ground, ink = brightness(page, "body", "backgroundColor"), brightness(page, "h1", "color")
-        assert (ground < 60 < 180 < ink) if theme == "dark" else (ink < 60 < 180 < ground), place
+        wait_until(lambda: shows(page, theme), what=f"{theme} colours on {place}")
         window.shoot(f"{theme}-{place}")
 
 
