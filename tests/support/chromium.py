@@ -67,7 +67,7 @@ def open_window(context: BrowserContext) -> Window:
 
     def note(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            window.faults.append(f"{message.type}: {message.text}")
+            window.faults.append(f"{message.type}: {message.text} at {message.location.get('url')}")
 
     def alerted(dialog: Dialog) -> None:
         window.faults.append(f"dialog: {dialog.message}")
