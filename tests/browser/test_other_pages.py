@@ -35,10 +35,13 @@ def test_an_open_alert_shows_its_evidence_and_its_delivery(demo: Running, window
     entry = page.locator(".all li").first
     expect(entry).to_contain_text("Weight drifted on gpu-", timeout=60_000)
     expect(page.locator("#wb-alert-count")).to_have_text(re.compile(r"\d+\+?"))
-    page.locator(".all li a").last.click()
-    page.wait_for_url("**/alerts?view=open&alert=*")
-    expect(page.locator(".all li a[aria-current=true]")).to_have_count(1)
-    node = re.search(r"gpu-\w+-\d\d", page.locator(".ah h2").inner_text())[0]
+    oldest = page.locator(".all li a").last
+    address, title = oldest.get_attribute("href"), oldest.locator(".med").inner_text()
+    oldest.click()
+    page.wait_for_url(f"**{address}")
+    expect(page.locator(f".all li a[href='{address}'][aria-current=true]")).to_have_count(1)
+    expect(page.locator(".ah h2")).to_have_text(title)
+    node = re.search(r"gpu-\w+-\d\d", title)[0]
     expect(page.locator(".ah")).to_contain_text("firing")
     deliveries = page.get_by_role("table", name="Deliveries")
     expect(deliveries).to_contain_text("on-call")
